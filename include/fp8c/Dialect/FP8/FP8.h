@@ -1,0 +1,49 @@
+//===- FP8.h - The fp8 dialect ----------------------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_DIALECT_FP8_FP8_H
+#define FP8C_DIALECT_FP8_FP8_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CastInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/VectorInterfaces.h"
+
+#include "fp8c/Dialect/FP8/FP8Dialect.h.inc"
+#include "fp8c/Dialect/FP8/FP8Enums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "fp8c/Dialect/FP8/FP8Attrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "fp8c/Dialect/FP8/FP8Ops.h.inc"
+
+namespace fp8c::fp8 {
+
+/// True for the f8 types that values of the model may have: f8E4M3FN and f8E5M2.
+bool isF8Type(mlir::Type type);
+
+/// The discardable attribute that names the graph node whose value an op's results are: a string, or an array with a
+/// string for each result. Kernels' yields keep it, plan values get it.
+inline constexpr llvm::StringLiteral kNodeAttr = "fp8.node";
+
+/// The discardable argument attribute that holds an input's name.
+inline constexpr llvm::StringLiteral kInputNameAttr = "fp8.name";
+
+} // namespace fp8c::fp8
+
+#endif // FP8C_DIALECT_FP8_FP8_H
