@@ -26,6 +26,25 @@ function(fp8c_add_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   add_dependencies(${name} fp8c-headers)
+  set_property(GLOBAL APPEND PROPERTY FP8C_TOOLS ${name})
+endfunction()
+
+# fp8c_add_unittest(NameTests sources... LINK libs... [RUNTIME]): a GoogleTest executable that lit runs; its name ends in
+# Tests. RUNTIME: without any LLVM. (The precompiled header is -fPIC, what CMake gives executables is -fPIE, and the two
+# do not mix.)
+function(fp8c_add_unittest name)
+  cmake_parse_arguments(ARG "RUNTIME" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/Unit)
+  if(NOT ARG_RUNTIME)
+    target_link_libraries(${name} PRIVATE fp8c_mlir)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${name} PRIVATE -fPIC)
+    target_precompile_headers(${name} REUSE_FROM fp8c_pch)
+  endif()
+  add_dependencies(${name} fp8c-headers)
+  add_dependencies(fp8c-unittests ${name})
 endfunction()
 
 # fp8c_tablegen(File.td -flag Output.inc): one generated file; `fp8c-headers` depends on all of them.
