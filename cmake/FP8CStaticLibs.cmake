@@ -1,0 +1,32 @@
+# What stands behind `fp8c_mlir` when LLVM is linked statically. The linker drops what is unused, so one list serves all
+# targets. Debian's MLIR archives name the LLVM dylib as their dependency: it is taken out, and LLVM's own archives put in.
+foreach(group MLIR_DIALECT_LIBS MLIR_CONVERSION_LIBS)
+  get_property(libs GLOBAL PROPERTY ${group})
+  list(APPEND FP8C_STATIC_MLIR_LIBS ${libs})
+endforeach()
+list(FILTER FP8C_STATIC_MLIR_LIBS EXCLUDE REGEX "Test")
+list(APPEND FP8C_STATIC_MLIR_LIBS
+  MLIRBuiltinToLLVMIRTranslation MLIRLLVMToLLVMIRTranslation MLIRTargetLLVMIRExport
+  MLIRMlirOptMain MLIROptLib MLIRTranslateLib MLIRLspServerLib)
+
+get_property(all GLOBAL PROPERTY MLIR_ALL_LIBS)
+foreach(lib ${all} lldCommon lldELF)
+  if(TARGET ${lib})
+    get_target_property(links ${lib} INTERFACE_LINK_LIBRARIES)
+    if(links)
+      list(REMOVE_ITEM links LLVM MLIR)
+      set_target_properties(${lib} PROPERTIES INTERFACE_LINK_LIBRARIES "${links}")
+    endif()
+  endif()
+endforeach()
+
+# Debian ships no archive of Polly, which LLVM's pass library names.
+foreach(lib LLVMPasses LLVMExtensions)
+  get_target_property(links ${lib} INTERFACE_LINK_LIBRARIES)
+  list(FILTER links EXCLUDE REGEX "Polly")
+  set_target_properties(${lib} PROPERTIES INTERFACE_LINK_LIBRARIES "${links}")
+endforeach()
+
+llvm_map_components_to_libnames(llvm_libs
+  core support passes target X86CodeGen X86AsmParser X86Desc X86Info NVPTXCodeGen NVPTXDesc NVPTXInfo linker bitreader bitwriter irreader asmparser mc option lto debuginfodwarf)
+list(APPEND FP8C_STATIC_MLIR_LIBS ${llvm_libs})
