@@ -1,0 +1,87 @@
+//===- Observer.h - Watching a call step by step ----------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For tools in this tree (lock-step comparison, profiles), not part of the C
+// interface. While an observer is set, steps run one after the other and the
+// observer sees each before and after, with all values in memory: it may
+// replace what a step reads before it runs, and what it wrote afterwards.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_RUNTIME_OBSERVER_H
+#define FP8C_RUNTIME_OBSERVER_H
+
+#include "fp8c/Package/plan_generated.h"
+#include "fp8c/Runtime/fp8rt.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace fp8c::rt {
+
+/// A value of the plan, at the sizes of the running call.
+struct ObservedValue {
+  /// Position in the plan's table of values.
+  uint32_t index;
+  plan::wire::ValueKind kind;
+  plan::wire::DType dtype;
+  /// The graph node whose value this is, empty where there is none.
+  std::string_view node;
+  /// The name of the input, output, weight or state that is the root buffer;
+  /// empty for an arena value.
+  std::string_view rootName;
+  /// Position of the root buffer in the plan's table of values.
+  uint32_t root;
+  std::vector<int64_t> dims;
+  /// In elements; may be 0 and need not be those of a dense tensor.
+  std::vector<int64_t> strides;
+  /// The first element. Not null unless the value has no elements.
+  void *data;
+  /// False for what lives in the package or in an input of the caller's.
+  bool writable;
+};
+
+/// A step of the entry point.
+struct ObservedStep {
+  /// Position in the entry point.
+  uint32_t index;
+  plan::wire::Command command;
+  /// The nodes it stands for, joined by '+'.
+  std::string_view name;
+  /// The module's path, "blocks.0.mlp".
+  std::string_view path;
+  /// "file:line" of the model's source.
+  std::string_view location;
+  /// The kernel's name for a launch, else empty.
+  std::string_view kernel;
+  std::vector<ObservedValue> reads;
+  std::vector<ObservedValue> writes;
+  /// M, N, K and batch of a product; zeros for other commands.
+  int64_t m, n, k, batch;
+};
+
+/// What a tool implements.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  /// Before a step runs. `step` is valid during the call only.
+  virtual void beforeStep(const ObservedStep &step) {}
+  /// After a step has run and its results are in memory; `seconds` is how long
+  /// it took.
+  virtual void afterStep(const ObservedStep &step, double seconds) {}
+};
+
+/// Sets the observer of the context's calls; null for none. The observer must
+/// outlive the context or be taken away. Steps without tasks (empty tensors)
+/// are shown too.
+void setObserver(fp8rt_context_t *context, Observer *observer);
+
+} // namespace fp8c::rt
+
+#endif // FP8C_RUNTIME_OBSERVER_H
