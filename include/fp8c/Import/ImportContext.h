@@ -59,6 +59,10 @@ public:
 
   /// True unless the argument is None (given or by default).
   bool has(llvm::StringRef name) const;
+  /// True where a `Tensor` parameter holds a Python number (archives have
+  /// `add.Tensor(x, 1)`): read it with `number`. Binding accepts a number for
+  /// any `Tensor` parameter but the first.
+  bool isNumber(llvm::StringRef name) const;
   mlir::Value tensor(llvm::StringRef name);
   /// Null for None.
   mlir::Value optionalTensor(llvm::StringRef name);
