@@ -8,6 +8,8 @@
 
 #include "fp8c/Dialect/Plan/Plan.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,4 +33,39 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom<KernelOp>((*this)->getParentOp(), getKernelAttr()))
     return emitOpError() << "refers to " << getKernelAttr() << ", which is no plan.kernel";
   return success();
+}
+
+/// Whether `op` rounds as IEEE 754 says, or does not round: everything but the
+/// functions of the math dialect that are approximated.
+static bool isCorrectlyRounded(Operation *op) {
+  if (!isa_and_nonnull<math::MathDialect>(op->getDialect()))
+    return true;
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+             math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
+             math::IsNaNOp, math::RoundEvenOp, math::RoundOp, math::SqrtOp,
+             math::TruncOp>(op);
+}
+
+/// Whether each accumulator of a reduction is combined by an operation that
+/// gives the same bytes in any order.
+static bool isOrderFree(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0)
+    return true;
+  auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
+  return llvm::all_of(yield.getOperands(), [](Value value) {
+    if (value.getType().isIntOrIndex())
+      return true;
+    return isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp,
+                           arith::MaxNumFOp, arith::MinNumFOp>(
+        value.getDefiningOp());
+  });
+}
+
+bool KernelOp::isExact() {
+  WalkResult result = getBody().walk([](Operation *op) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    bool exact = isCorrectlyRounded(op) && (!generic || isOrderFree(generic));
+    return exact ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
 }

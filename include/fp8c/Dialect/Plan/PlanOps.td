@@ -47,6 +47,12 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$unit_dims);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `unit_dims` `=` $unit_dims attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// Whether the results are the same bytes in any correct implementation:
+    /// no floating-point sum or product over a dim, whose order is free, and no
+    /// function that is approximated within some ulps.
+    bool isExact();
+  }];
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
