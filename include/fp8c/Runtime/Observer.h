@@ -60,6 +60,11 @@ struct ObservedStep {
   std::string_view location;
   /// The kernel's name for a launch, else empty.
   std::string_view kernel;
+  /// The step in the plan: the operands of a product or of attention.
+  const plan::wire::Step *wire;
+  /// Kernel.exact for a launch, true for copies and fills, false for products
+  /// and attention.
+  bool exact;
   std::vector<ObservedValue> reads;
   std::vector<ObservedValue> writes;
   /// M, N, K and batch of a product; zeros for other commands.
