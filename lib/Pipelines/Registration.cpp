@@ -9,6 +9,7 @@
 #include "fp8c/Pipelines/Registration.h"
 
 #include "fp8c/Dialect/FP8/FP8.h"
+#include "fp8c/Dialect/FP8/Transforms/Passes.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,4 +31,7 @@ void fp8c::registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::vector::VectorDialect>();
 }
 
-void fp8c::registerAllPasses() { mlir::registerTransformsPasses(); }
+void fp8c::registerAllPasses() {
+  mlir::registerTransformsPasses();
+  fp8::registerFP8TransformsPasses();
+}

@@ -13,12 +13,19 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace fp8c;
 using namespace fp8c::fp8;
 
 #define GET_OP_CLASSES
 #include "fp8c/Dialect/FP8/FP8Ops.cpp.inc"
 
 bool fp8c::fp8::isF8Type(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+
+F8Format fp8c::fp8::getF8Format(Type type) {
+  if (isa<Float8E8M0FNUType>(type))
+    return F8Format::E8M0FNU;
+  return isa<Float8E5M2Type>(type) ? F8Format::E5M2 : F8Format::E4M3FN;
+}
 
 //===----------------------------------------------------------------------===//
 // CastOp
@@ -32,7 +39,14 @@ LogicalResult QuantizeOp::verify() { return success(); }
 LogicalResult DequantizeOp::verify() { return success(); }
 LogicalResult AmaxOp::verify() { return success(); }
 LogicalResult ComputeScaleOp::verify() { return success(); }
-float ComputeScaleOp::computeScale(float amax) { return 1.0f; }
+ScaleRule ComputeScaleOp::getRule() {
+  ScaleRule rule;
+  rule.max = getF8Max(getF8Format(getFormat()));
+  rule.margin = getMargin();
+  rule.eps = getEps().convertToFloat();
+  rule.pow2 = getPow2();
+  return rule;
+}
 LogicalResult UpdateHistoryOp::verify() { return success(); }
 LogicalResult ScaledMatmulOp::verify() { return success(); }
 LogicalResult MatmulOp::verify() { return success(); }

@@ -9,6 +9,8 @@
 #ifndef FP8C_DIALECT_FP8_FP8_H
 #define FP8C_DIALECT_FP8_FP8_H
 
+#include "fp8c/Support/FP8Rounding.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -36,6 +38,9 @@ namespace fp8c::fp8 {
 
 /// True for the f8 types that values of the model may have: f8E4M3FN and f8E5M2.
 bool isF8Type(mlir::Type type);
+
+/// The host's name of an f8 type (f8E8M0FNU included).
+F8Format getF8Format(mlir::Type type);
 
 /// The discardable attribute that names the graph node whose value an op's results are: a string, or an array with a
 /// string for each result. Kernels' yields keep it, plan values get it.

@@ -117,8 +117,8 @@ def FP8_ComputeScaleOp : FP8_Op<"compute_scale", [Pure]> {
   let assemblyFormat = "$amax `for` $format (`pow2` $pow2^)? attr-dict `:` type($amax) `->` type($scale) `,` type($inverse)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The scale that this op gives for one amax.
-    float computeScale(float amax);
+    /// The rule by which an amax becomes a scale, for the host's computeScale.
+    ::fp8c::ScaleRule getRule();
   }];
 }
 

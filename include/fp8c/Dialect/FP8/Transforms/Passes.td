@@ -1,0 +1,36 @@
+//===- Passes.td - Passes on the fp8 dialect ---------------*- tablegen -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_DIALECT_FP8_TRANSFORMS_PASSES_TD
+#define FP8C_DIALECT_FP8_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandScaledOpsPass : Pass<"fp8-expand-scaled-ops"> {
+  let summary = "fp8.quantize and its kin as linalg on scalars";
+  let description = [{
+    Rewrites `fp8.quantize`, `fp8.dequantize`, `fp8.amax`, `fp8.compute_scale`
+    and `fp8.update_history` into `linalg.generic` whose bodies are `fp8.cast`
+    and arith, with exactly the roundings that the ops state. Inside and
+    outside of `fp8.kernel`. A node name (`fp8.node`) moves to the op that now
+    produces the value.
+
+    Bit-exact.
+  }];
+  let options = [
+    Option<"keepTensorAmax", "keep-tensor-amax", "bool", "false",
+           "Leave fp8.amax over a whole tensor, for kernels that accumulate it "
+           "atomically">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+#endif // FP8C_DIALECT_FP8_TRANSFORMS_PASSES_TD
