@@ -60,7 +60,10 @@ struct ObservedStep {
   std::string_view location;
   /// The kernel's name for a launch, else empty.
   std::string_view kernel;
-  /// The step in the plan: the operands of a product or of attention.
+  /// The plan, the running entry point, and the step in it: the operands of a
+  /// product or of attention, what later steps write.
+  const plan::wire::Plan *plan;
+  const plan::wire::EntryPoint *entry;
   const plan::wire::Step *wire;
   /// Kernel.exact for a launch, true for copies and fills, false for products
   /// and attention.
