@@ -49,6 +49,10 @@ inline constexpr llvm::StringLiteral kNodeAttr = "fp8.node";
 /// The discardable argument attribute that holds an input's name.
 inline constexpr llvm::StringLiteral kInputNameAttr = "fp8.name";
 
+/// The discardable argument attribute that says what its dims are: an array with
+/// an integer, or an expression of symbols as a string ("17*s0"), for each dim.
+inline constexpr llvm::StringLiteral kDimsAttr = "fp8.dims";
+
 } // namespace fp8c::fp8
 
 #endif // FP8C_DIALECT_FP8_FP8_H

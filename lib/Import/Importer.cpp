@@ -1,0 +1,290 @@
+//===- Importer.cpp - Exported programs to graph level --------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fp8c/Import/Importer.h"
+
+#include "GraphImporter.h"
+
+#include "fp8c/Import/SymExpr.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::import;
+using llvm::Expected;
+
+//===----------------------------------------------------------------------===//
+// Lookups
+//===----------------------------------------------------------------------===//
+
+Value GraphImporter::lookupTensor(StringRef name) {
+  return llvm::dyn_cast_if_present<Value>(values.get(name));
+}
+
+const TensorMeta *GraphImporter::lookupMeta(StringRef name) {
+  auto it = program.tensors.find(name.str());
+  return it == program.tensors.end() ? nullptr : &it->second;
+}
+
+OpFoldResult GraphImporter::lookupSize(const SymInt &size) {
+  if (size.kind == SymInt::Kind::Number)
+    return graph.arith.constant(size.number);
+  if (size.kind == SymInt::Kind::Name) {
+    if (values.contains(size.text))
+      return values.get(size.text);
+    auto it = program.symInts.find(size.text);
+    return it == program.symInts.end() || it->second.kind == SymInt::Kind::Name
+               ? OpFoldResult()
+               : lookupSize(it->second);
+  }
+  Expected<SymExpr> expression = SymExpr::parse(size.text);
+  if (!expression) {
+    emitError(graph.getLoc()) << toString(expression.takeError());
+    return {};
+  }
+  OpFoldResult result = expression->build(
+      graph.arith, [&](StringRef name) { return symbols.lookup(name); });
+  if (!result)
+    emitError(graph.getLoc()) << "size expression '" << expression->str()
+                              << "' names no known symbol";
+  return result;
+}
+
+Location GraphImporter::getLocation(const Node &node) {
+  MLIRContext *context = builder.getContext();
+  Location loc = node.file.empty()
+                     ? Location(UnknownLoc::get(context))
+                     : FileLineColLoc::get(context, node.file, node.line, 1);
+  StringRef path = node.modulePath;
+  return path.empty() ? loc : NameLoc::get(StringAttr::get(context, path), loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+/// All operators and arguments that are not read, in one error.
+LogicalResult GraphImporter::checkOperators() {
+  llvm::MapVector<StringRef, std::pair<unsigned, const Node *>> missing;
+  auto note = [&](StringRef what, const Node &node) {
+    auto &entry = missing[what];
+    entry.second = entry.first++ ? entry.second : &node;
+  };
+  for (const Node &node : program.nodes) {
+    if (!OpTable::get().lookup(node.target))
+      note(node.target, node);
+    for (const NamedArgument &input : node.inputs)
+      if (input.value.kind == Argument::Kind::Unknown)
+        note(input.value.names.front(), node);
+  }
+  if (missing.empty())
+    return success();
+  InFlightDiagnostic diagnostic = emitError(module.getLoc());
+  diagnostic << "the model uses " << missing.size()
+             << " unsupported operators:";
+  for (auto &[name, entry] : missing) {
+    diagnostic << "\n  " << name << " (" << entry.first << " uses, first at ";
+    if (entry.second->file.empty())
+      diagnostic << "node " << entry.second->name << ")";
+    else
+      diagnostic << entry.second->file << ":" << entry.second->line << ")";
+  }
+  return diagnostic;
+}
+
+FailureOr<SmallVector<Result>> GraphImporter::convert(const Node &newNode,
+                                                      const OpEntry &newEntry) {
+  // A lookup may replay a view, which binds another node meanwhile.
+  llvm::scope_exit restore([this, oldNode = node, oldEntry = entry,
+                            oldBound = std::move(bound), loc = graph.getLoc()] {
+    node = oldNode;
+    entry = oldEntry;
+    bound = oldBound;
+    graph.setLoc(loc);
+  });
+  graph.setLoc(getLocation(newNode));
+  if (failed(bind(newNode, newEntry)))
+    return failure();
+  for (const Argument &argument : bound) {
+    bool isTensor = argument.kind == Argument::Kind::Tensor ||
+                    argument.kind == Argument::Kind::Tensors ||
+                    argument.kind == Argument::Kind::OptionalTensors;
+    for (const std::string &name : argument.names)
+      if (isTensor && !name.empty() && !lookupTensor(name))
+        return LogicalResult(error()
+                             << "uses '" << name << "', which has no value");
+    for (const SymInt &size : argument.ints)
+      if (!lookupSize(size))
+        return LogicalResult(error() << "uses a size that has no value");
+  }
+  return newEntry.convert(*this);
+}
+
+FailureOr<Result> GraphImporter::replay(const Node &viewNode,
+                                        const OpEntry &viewEntry,
+                                        unsigned output) {
+  auto results = convert(viewNode, viewEntry);
+  if (failed(results) || results->size() <= output)
+    return failure();
+  return (*results)[output];
+}
+
+FailureOr<Value> GraphImporter::scatter(const Node &viewNode,
+                                        const OpEntry &viewEntry, Value base,
+                                        Value written) {
+  llvm::scope_exit restore(
+      [this, oldNode = node, oldEntry = entry, oldBound = std::move(bound)] {
+        node = oldNode;
+        entry = oldEntry;
+        bound = oldBound;
+      });
+  if (failed(bind(viewNode, viewEntry)))
+    return failure();
+  if (!viewEntry.scatter)
+    return LogicalResult(error() << "makes a view that cannot be written");
+  return viewEntry.scatter(*this, base, written);
+}
+
+LogicalResult GraphImporter::importNode(const Node &newNode) {
+  const OpEntry &newEntry = *OpTable::get().lookup(newNode.target);
+  auto results = convert(newNode, newEntry);
+  if (failed(results))
+    return failure();
+  SmallVector<StringRef> names;
+  for (const Argument &output : newNode.outputs) {
+    if (output.kind == Argument::Kind::SymInt && !output.ints.empty())
+      names.push_back(output.ints.front().text);
+    else
+      llvm::append_range(names, output.names);
+    if (output.kind == Argument::Kind::None)
+      names.push_back("");
+  }
+  graph.setLoc(getLocation(newNode));
+  if (names.size() != results->size())
+    return emitError(graph.getLoc())
+           << "'" << newNode.target << "' gave " << results->size()
+           << " results for " << names.size() << " outputs";
+
+  // The tensor that a view shows or an in-place operator writes.
+  StringRef self;
+  if (newEntry.kind != OpKind::Functional)
+    for (const NamedArgument &input : newNode.inputs)
+      if (input.name == newEntry.parameters.front().name &&
+          input.value.kind == Argument::Kind::Tensor)
+        self = input.value.names.front();
+  if (newEntry.kind == OpKind::InPlace && !self.empty()) {
+    Value value = dyn_cast_if_present<Value>(results->front());
+    Value old = lookupTensor(self);
+    if (!value || value.getType() != old.getType())
+      return emitError(graph.getLoc())
+             << "'" << newNode.target << "' would change the type of '" << self
+             << "'";
+    if (failed(values.write(self, value)))
+      return failure();
+    if (!names.front().empty())
+      values.defineView(names.front(), value, self, nullptr, nullptr, 0);
+    return success();
+  }
+  for (auto [index, name] : llvm::enumerate(names)) {
+    if (name.empty())
+      continue;
+    Result result = (*results)[index];
+    if (newEntry.kind == OpKind::View && !self.empty())
+      values.defineView(name, result, self, &newNode, &newEntry, index);
+    else
+      values.defineBase(name, result);
+    Value value = dyn_cast_if_present<Value>(result);
+    Operation *op = value ? value.getDefiningOp() : nullptr;
+    if (op && isa<RankedTensorType>(value.getType()) &&
+        !op->hasAttr(fp8::kNodeAttr))
+      op->setAttr(fp8::kNodeAttr, builder.getStringAttr(name));
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The road
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphImporter::run() {
+  if (failed(checkOperators()) || failed(createFunction()) ||
+      failed(importGlobals()) || failed(importChecks()))
+    return failure();
+  for (const Node &newNode : program.nodes)
+    if (failed(importNode(newNode)))
+      return failure();
+  graph.setLoc(module.getLoc());
+  return success(succeeded(storeState()) && succeeded(importOutputs()));
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+fp8c::import::importProgram(const ExportedProgram &program,
+                            const std::map<std::string, StorageEntry> &storage,
+                            MLIRContext *context,
+                            const ImportOptions &options) {
+  context->loadDialect<fp8::FP8Dialect, arith::ArithDialect, func::FuncDialect,
+                       linalg::LinalgDialect, math::MathDialect,
+                       tensor::TensorDialect>();
+  OpBuilder builder(context);
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(builder, UnknownLoc::get(context));
+  GraphBuilder graph(builder);
+  GraphImporter importer(program, storage, *module, graph, options);
+  if (failed(importer.run()))
+    return failure();
+  return module;
+}
+
+FailureOr<ImportedModel> fp8c::import::importPt2(StringRef path,
+                                                 MLIRContext *context,
+                                                 const ImportOptions &options) {
+  Location loc = FileLineColLoc::get(context, path, 0, 0);
+  auto fail = [&](llvm::Error error) {
+    emitError(loc) << toString(std::move(error));
+    return failure();
+  };
+  auto archive = Archive::open(path);
+  if (!archive)
+    return fail(archive.takeError());
+  StringRef json = (*archive)->find("models/model.json");
+  if (!json.data())
+    return fail(llvm::createStringError(
+        "'%s' has no entry models/model.json: it is no archive of "
+        "torch.export.save",
+        path.str().c_str()));
+  auto program = parseProgram(json);
+  if (!program)
+    return fail(program.takeError());
+
+  std::map<std::string, StorageEntry> storage;
+  for (auto [folder, config] :
+       {std::pair("data/weights/", "data/weights/model_weights_config.json"),
+        std::pair("data/constants/",
+                  "data/constants/model_constants_config.json")}) {
+    StringRef text = (*archive)->find(config);
+    if (!text.data())
+      continue;
+    auto entries = parseStorageConfig(text);
+    if (!entries)
+      return fail(entries.takeError());
+    for (auto &[name, entry] : *entries) {
+      entry.path = folder + entry.path;
+      storage.emplace(name, std::move(entry));
+    }
+  }
+  auto module = importProgram(*program, storage, context, options);
+  if (failed(module))
+    return failure();
+  return ImportedModel{std::move(*module), std::move(*archive)};
+}
