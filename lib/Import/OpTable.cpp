@@ -101,9 +101,10 @@ void OpTable::print(llvm::raw_ostream &os) const {
   for (const auto &[family, members] : families) {
     os << "\n## " << family << "\n\n| operator | kind |\n| --- | --- |\n";
     for (const auto &[name, entry] : members) {
-      StringRef kind = entry->kind == OpKind::Functional ? "functional"
-                       : entry->kind == OpKind::View     ? "view"
-                                                         : "in place";
+      StringRef kind = entry->kind == OpKind::Functional  ? "functional"
+                       : entry->kind == OpKind::View      ? "view"
+                       : entry->kind == OpKind::MaybeView ? "view or copy"
+                                                          : "in place";
       os << llvm::formatv("| `{0}` | {1} |\n", name, kind);
     }
   }

@@ -88,6 +88,8 @@ public:
   Sizes outputSizes(unsigned index = 0);
   /// The number of outputs, lists flattened.
   unsigned getNumOutputs() const;
+  /// While a view is scattered: which of its outputs was written.
+  unsigned getViewIndex() const { return viewIndex; }
 
   /// An error at the node's own source line that names the operator.
   mlir::InFlightDiagnostic error();
@@ -104,6 +106,7 @@ protected:
 
   const Node *node = nullptr;
   const OpEntry *entry = nullptr;
+  unsigned viewIndex = 0;
   /// One an entry's parameter.
   llvm::SmallVector<Argument> bound;
 

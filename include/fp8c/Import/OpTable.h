@@ -37,7 +37,8 @@ using Converter =
     mlir::FailureOr<llvm::SmallVector<Result>> (*)(ImportContext &);
 
 /// For a view: `base` with `written` in the place of what the view shows. Sees
-/// the same arguments as the converter.
+/// the same arguments as the converter; `getViewIndex` says which result of
+/// chunk or unbind was written.
 using Scatter = mlir::FailureOr<mlir::Value> (*)(ImportContext &,
                                                  mlir::Value base,
                                                  mlir::Value written);
@@ -48,6 +49,9 @@ enum class OpKind {
   Functional,
   /// Shows its first argument's memory in another shape.
   View,
+  /// A view where dtype and strides permit, else a copy (reshape, contiguous,
+  /// to): import looks at what the archive states of the result.
+  MaybeView,
   /// Writes its first argument: the converter gives the new value.
   InPlace
 };

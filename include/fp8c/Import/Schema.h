@@ -61,6 +61,7 @@ struct Argument {
     Bools,
     SymBool,
     String,
+    Strings,
     ScalarType,
     Device,
     Layout,
@@ -68,8 +69,8 @@ struct Argument {
     Unknown
   };
   Kind kind = Kind::None;
-  /// Names of tensors (empty: None), or the one string, or the kind of an
-  /// unknown argument.
+  /// Names of tensors (empty: None), of a float or condition on sizes, or the
+  /// strings, or the kind of an unknown argument.
   std::vector<std::string> names;
   /// Integers, sizes, dtype and other numbers.
   std::vector<SymInt> ints;
@@ -110,8 +111,9 @@ struct InputSpec {
   Kind kind = Kind::UserInput;
   /// The argument of the graph.
   Argument argument;
-  /// The parameter's, buffer's or constant's name in the model, or the kind
-  /// of an unsupported input.
+  /// The parameter's, buffer's or constant's name in the model, the name of
+  /// an input that was a constant at export (`argument` is its value), or the
+  /// kind of an unsupported input.
   std::string name;
 };
 
@@ -138,9 +140,13 @@ struct ExportedProgram {
   std::vector<Node> nodes;
   std::map<std::string, TensorMeta> tensors;
   std::map<std::string, SymInt> symInts;
+  /// Floats and conditions on sizes, as expressions.
+  std::map<std::string, SymInt> symFloats, symBools;
   std::map<std::string, SymbolRange> ranges;
   std::vector<std::string> guards;
   std::string torchVersion, dialect;
+  /// The nesting of inputs and outputs: pytree specs, JSON.
+  std::string inSpec, outSpec;
 };
 
 /// Where a weight or constant lies in the archive.
