@@ -1,0 +1,57 @@
+//===- Distance.h - How far apart two tensors are ---------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_COMPARE_DISTANCE_H
+#define FP8C_COMPARE_DISTANCE_H
+
+#include "fp8c/Compare/Tensor.h"
+
+namespace fp8c::compare {
+
+/// Distances of two tensors of one shape, over elements that are numbers on
+/// both sides (NaN-ness that differs makes `relative` infinite).
+struct Distance {
+  /// ||got - expected|| / ||expected||, Frobenius; 0 where both are 0.
+  double relative = 0;
+  double largest = 0;
+  double cosine = 1;
+  /// Share of elements with equal bytes; NaN equals NaN.
+  double equal = 1;
+  int64_t gotNaN = 0;
+  int64_t expectedNaN = 0;
+  /// True if no expected element differs from 0 (and there are elements).
+  bool expectedAllZero = false;
+};
+
+/// Measures `got` against `expected`, of as many elements and any two types.
+Distance measure(const TensorView &got, const TensorView &expected);
+
+/// How the elements of two tensors of one float type differ as codes.
+struct CodeDifference {
+  int64_t count = 0;
+  /// Equal bytes, or NaN on both sides.
+  int64_t equal = 0;
+  /// The neighbouring value of the type (0 and -0 are one value).
+  int64_t adjacent = 0;
+  /// Row-major positions of elements that are farther apart, NaN against a
+  /// number too; at most kMaxFar of them are kept.
+  std::vector<int64_t> far;
+  int64_t farCount = 0;
+  /// The largest difference of an element in units in the last place.
+  int64_t worst = 0;
+};
+
+/// More far elements than this are counted, not listed.
+inline constexpr size_t kMaxFar = 1 << 20;
+
+/// Compares codes, or whole bytes for types that are not floats.
+CodeDifference compareCodes(const TensorView &got, const TensorView &expected);
+
+} // namespace fp8c::compare
+
+#endif // FP8C_COMPARE_DISTANCE_H

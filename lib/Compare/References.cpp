@@ -1,0 +1,140 @@
+//===- References.cpp - Products and attention in f64 ---------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fp8c/Compare/References.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace fp8c;
+using namespace fp8c::compare;
+
+/// Value of a scale for the element of its operand at `index`: one scale holds
+/// over `blockRow` x `blockColumn` of the last two dims.
+static double loadScale(const TensorView &scale,
+                        const std::vector<int64_t> &index, int64_t blockRow,
+                        int64_t blockColumn) {
+  const size_t rank = scale.dims.size();
+  int64_t offset = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    // Scales have their operand's rank; a shorter one aligns at the end.
+    int64_t i = index[index.size() - rank + d];
+    const int64_t block = d + 1 == rank   ? blockColumn
+                          : d + 2 == rank ? blockRow
+                                          : 1;
+    i = block == 0 ? 0 : i / block;
+    offset += (scale.dims[d] == 1 ? 0 : i) * scale.strides[d];
+  }
+  return loadValue(scale.dtype, scale.data, offset);
+}
+
+/// The offset of `index`, dims of size 1 broadcast, aligned at the end.
+static int64_t broadcastOffset(const TensorView &tensor,
+                               const std::vector<int64_t> &index) {
+  int64_t offset = 0;
+  const size_t rank = tensor.dims.size();
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t i = index[index.size() - rank + d];
+    offset += (tensor.dims[d] == 1 ? 0 : i) * tensor.strides[d];
+  }
+  return offset;
+}
+
+double compare::sumOfAbsoluteTerms(const Product &p, int64_t linear) {
+  const size_t rank = p.d.dims.size();
+  std::vector<int64_t> index(rank);
+  for (size_t d = rank; d-- > 0;) {
+    index[d] = linear % p.d.dims[d];
+    linear /= p.d.dims[d];
+  }
+  std::vector<int64_t> aIndex = index, bIndex = index;
+  const int64_t depth = p.a.dims.back();
+  double sum = 0;
+  for (int64_t k = 0; k < depth; ++k) {
+    aIndex[rank - 1] = k;
+    bIndex[rank - 2] = k;
+    double term = loadValue(p.a.dtype, p.a.data, broadcastOffset(p.a, aIndex)) *
+                  loadValue(p.b.dtype, p.b.data, broadcastOffset(p.b, bIndex));
+    if (p.aScale)
+      term *= loadScale(*p.aScale, aIndex, p.aBlockM, p.aBlockK);
+    if (p.bScale)
+      term *= loadScale(*p.bScale, bIndex, p.bBlockK, p.bBlockN);
+    if (p.bDecode)
+      term *= loadScale(*p.bDecode, bIndex, p.bBlockK, p.bBlockN);
+    sum += std::abs(term);
+  }
+  if (p.bias)
+    sum += std::abs(loadValue(p.bias->dtype, p.bias->data,
+                              broadcastOffset(*p.bias, index)));
+  if (p.resultScale)
+    sum *= std::abs(loadValue(p.resultScale->dtype, p.resultScale->data, 0));
+  return sum;
+}
+
+std::vector<double> compare::computeAttention(const Attention &op) {
+  const int64_t batch = op.query.dims[0], heads = op.query.dims[1],
+                queries = op.query.dims[2], width = op.query.dims[3],
+                keyHeads = op.key.dims[1], keys = op.key.dims[2],
+                valueWidth = op.value.dims[3];
+  auto at = [](const TensorView &t, int64_t b, int64_t h, int64_t i,
+               int64_t j) {
+    return loadValue(t.dtype, t.data, broadcastOffset(t, {b, h, i, j}));
+  };
+  const double minusInfinity = -std::numeric_limits<double>::infinity();
+  std::vector<double> result;
+  result.reserve(op.out.numElements());
+  std::vector<double> scores(keys), row(valueWidth);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t h = 0; h < heads; ++h)
+      for (int64_t i = 0; i < queries; ++i) {
+        const int64_t kh = h / (heads / keyHeads);
+        double top = minusInfinity;
+        for (int64_t j = 0; j < keys; ++j) {
+          double score = 0;
+          for (int64_t c = 0; c < width; ++c)
+            score += at(op.query, b, h, i, c) * at(op.key, b, kh, j, c);
+          score *= op.scale;
+          if (op.mask) {
+            const double mask = at(*op.mask, b, h, i, j);
+            if (op.mask->dtype != DType::Bool)
+              score += mask;
+            else if (mask == 0)
+              score = minusInfinity;
+          }
+          if (op.causal && j > i)
+            score = minusInfinity;
+          scores[j] = score;
+          top = std::max(top, score);
+        }
+        std::fill(row.begin(), row.end(), 0.0);
+        double sum = 0;
+        for (int64_t j = 0; j < keys && top != minusInfinity; ++j) {
+          const double weight = std::exp(scores[j] - top);
+          sum += weight;
+          for (int64_t c = 0; c < valueWidth; ++c)
+            row[c] += weight * at(op.value, b, kh, j, c);
+        }
+        for (double element : row)
+          result.push_back(sum > 0 ? element / sum : 0);
+      }
+  return result;
+}
+
+double compare::relativeError(const TensorView &got,
+                              const std::vector<double> &reference) {
+  double difference = 0, norm = 0;
+  size_t linear = 0;
+  forEachOffset(got, [&](int64_t offset) {
+    const double expected = reference[linear++];
+    const double d = loadValue(got.dtype, got.data, offset) - expected;
+    difference += d * d;
+    norm += expected * expected;
+  });
+  return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+}
