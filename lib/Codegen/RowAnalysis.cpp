@@ -319,7 +319,6 @@ LogicalResult RowAnalysis::orderDims(SmallVectorImpl<int64_t> &order) {
   // Every store has the outer dims and no reduction runs over them.
   DenseSet<int64_t> notOuter;
   DenseMap<int64_t, DenseSet<int64_t>> after;
-  bool reduces = false;
   for (Nest &nest : nests) {
     auto generic = dyn_cast<linalg::GenericOp>(nest.op);
     DenseSet<int64_t> kept, reduced;
@@ -333,7 +332,6 @@ LogicalResult RowAnalysis::orderDims(SmallVectorImpl<int64_t> &order) {
              ? reduced
              : kept)
             .insert(find(loop));
-    reduces |= !reduced.empty();
     for (int64_t dim : natural)
       if (!kept.contains(dim))
         notOuter.insert(dim);

@@ -226,9 +226,9 @@ def FP8_KernelOp : FP8_Op<"kernel", [
   let hasVerifier = 1;
 }
 
-def FP8_YieldOp : FP8_Op<"yield", [Pure, ReturnLike, Terminator, HasParent<"KernelOp">]> {
+def FP8_YieldOp : FP8_Op<"yield", [Pure, ReturnLike, Terminator]> {
   let summary = "what a kernel writes";
-  let description = "Ends the body of an `fp8.kernel`; one operand a result of the kernel.";
+  let description = "Ends the body of an `fp8.kernel` or a `plan.kernel`; one operand a result of the kernel.";
   let arguments = (ins Variadic<AnyRankedTensor>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];

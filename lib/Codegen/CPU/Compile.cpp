@@ -1,0 +1,136 @@
+//===- Compile.cpp - Kernels as an ELF shared object ----------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fp8c/Codegen/CPU.h"
+
+#include "KernelBuilder.h"
+#include "Object.h"
+
+#include "fp8c/Codegen/Functions.h"
+#include "fp8c/Dialect/Plan/Plan.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::codegen;
+
+void codegen::registerCpuDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+/// The context's copy of what `registerCpuDialects` registers.
+static void loadDialects(MLIRContext *context) {
+  DialectRegistry registry;
+  registerCpuDialects(registry);
+  context->appendDialectRegistry(registry);
+  context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                       func::FuncDialect, LLVM::LLVMDialect, math::MathDialect,
+                       scf::SCFDialect, vector::VectorDialect>();
+}
+
+llvm::Expected<OwningOpRef<ModuleOp>>
+codegen::generateCpuKernels(ModuleOp plan) {
+  MLIRContext *context = plan.getContext();
+  loadDialects(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(plan.getLoc());
+  OpBuilder builder(context);
+  for (auto kernel : plan.getOps<plan::KernelOp>()) {
+    std::string why;
+    FailureOr<RowProgram> program = RowProgram::analyze(
+        kernel.getBody().front(), kernel.getUnitDims(), why);
+    if (failed(program))
+      return llvm::createStringError("kernel '" + kernel.getSymName().str() +
+                                     "' cannot be generated: " + why);
+    builder.setInsertionPointToEnd(module->getBody());
+    KernelBuilder(*program, builder, UnknownLoc::get(context))
+        .build(kernel.getSymName());
+  }
+  return module;
+}
+
+/// Lowers generated functions to the llvm dialect.
+static LogicalResult lowerToLLVM(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  if (failed(expandFunctions(module)))
+    return failure();
+  {
+    RewritePatternSet patterns(context);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    populateSCFToControlFlowConversionPatterns(patterns);
+    ConversionTarget target(*context);
+    target.addIllegalOp<scf::ForOp, scf::IfOp, arith::CeilDivSIOp,
+                        arith::CeilDivUIOp, arith::FloorDivSIOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      return failure();
+  }
+  RewritePatternSet patterns(context);
+  LLVMTypeConverter converter(context);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns);
+  vector::populateVectorFromElementsUnrollPatterns(patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  LLVMConversionTarget target(*context);
+  target.addLegalOp<ModuleOp>();
+  return applyFullConversion(module, target, std::move(patterns));
+}
+
+llvm::Expected<std::string>
+codegen::compileCpuKernels(ModuleOp plan, const CpuOptions &options) {
+  llvm::Expected<OwningOpRef<ModuleOp>> generated = generateCpuKernels(plan);
+  if (!generated)
+    return generated.takeError();
+  OwningOpRef<ModuleOp> module = std::move(*generated);
+  if (failed(lowerToLLVM(*module)))
+    return llvm::createStringError(
+        "generated kernels cannot be lowered to the llvm dialect");
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(*module, context, "kernels");
+  if (!code)
+    return llvm::createStringError(
+        "generated kernels cannot be translated to LLVM IR");
+  llvm::SmallVector<std::string> objects;
+  for (CpuLevel level : options.levels) {
+    llvm::Expected<std::string> object =
+        compileObject(*llvm::CloneModule(*code), level);
+    if (!object)
+      return object.takeError();
+    objects.push_back(std::move(*object));
+  }
+  return linkObjects(objects);
+}

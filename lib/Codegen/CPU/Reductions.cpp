@@ -1,0 +1,175 @@
+//===- Reductions.cpp - One kernel as a function: reductions --------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+
+#include "fp8c/Dialect/FP8/FP8.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::codegen;
+
+/// The element type of a tensor.
+static Type getElement(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+void KernelBuilder::begin(unsigned index) {
+  const Reduction &reduction = program.getReductions()[index];
+  linalg::GenericOp op = reduction.op;
+  SmallVector<Accumulator> &list = accumulators[index];
+  list.clear();
+  int64_t dim = program.getVectorDim();
+  // Lanes are combined at the end, or each is a row of its own.
+  bool inLanes = dim >= 0 && mainWidth > 1 && (reduction.reduced >> dim & 1);
+  for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
+    Accumulator &accumulator = list.emplace_back();
+    Type element = lower(getElement(init));
+    Lanes start = evaluate(init);
+    if (inLanes) {
+      Operation *combiner =
+          op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
+      Lanes neutral = constant(*arith::getNeutralElement(combiner));
+      llvm::SaveAndRestore restore(width, mainWidth);
+      accumulator.width = mainWidth;
+      accumulator.vector = makeSlot(vectorOf(element));
+      storeMemory(accumulator.vector, element, spread(neutral));
+    }
+    if (inLanes || width == 1) {
+      accumulator.scalar = makeSlot(element);
+      storeMemory(accumulator.scalar, element, start.value);
+    } else {
+      accumulator.width = width;
+      accumulator.vector = makeSlot(vectorOf(element));
+      storeMemory(accumulator.vector, element, spread(start));
+    }
+  }
+}
+
+void KernelBuilder::accumulate(unsigned index) {
+  linalg::GenericOp op = program.getReductions()[index].op;
+  SmallVector<Accumulator> &list = accumulators[index];
+  SmallVector<Lanes> before;
+  for (auto [accumulator, init] : llvm::zip(list, op.getDpsInits())) {
+    Value slot = width == 1 ? accumulator.scalar : accumulator.vector;
+    before.push_back({loadMemory(slot, lower(getElement(init)), width),
+                      width == 1 ? Lanes::Uniform : Lanes::Varying});
+  }
+  SmallVector<Lanes> after = evaluateRegion(op, before);
+  for (auto [accumulator, init, value] :
+       llvm::zip(list, op.getDpsInits(), after)) {
+    Value slot = width == 1 ? accumulator.scalar : accumulator.vector;
+    storeMemory(slot, lower(getElement(init)), spread(value));
+  }
+}
+
+/// All lanes of `vector` by `combiner`: halves onto each other.
+Value KernelBuilder::combineLanes(Operation *combiner, Value vector) {
+  llvm::SaveAndRestore restore(width, width);
+  auto combine = [&](Value left, Value right, unsigned lanes) {
+    width = lanes;
+    Lanes::Kind kind = lanes == 1 ? Lanes::Uniform : Lanes::Varying;
+    Value first = combiner->getOperand(0);
+    return evaluateOp(combiner, {},
+                      [&](Value operand) {
+                        return Lanes{operand == first ? left : right, kind};
+                      })
+        .value;
+  };
+  unsigned lanes = cast<VectorType>(vector.getType()).getNumElements();
+  for (lanes /= 2; lanes > 1; lanes /= 2) {
+    SmallVector<int64_t> low, high;
+    for (unsigned i = 0; i < lanes; ++i) {
+      low.push_back(i);
+      high.push_back(i + lanes);
+    }
+    Value left = vector::ShuffleOp::create(builder, loc, vector, vector, low);
+    Value right = vector::ShuffleOp::create(builder, loc, vector, vector, high);
+    vector = combine(left, right, lanes);
+  }
+  return combine(vector::ExtractOp::create(builder, loc, vector, 0),
+                 vector::ExtractOp::create(builder, loc, vector, 1), 1);
+}
+
+void KernelBuilder::end(unsigned index) {
+  linalg::GenericOp op = program.getReductions()[index].op;
+  for (auto [i, accumulator] : llvm::enumerate(accumulators[index])) {
+    Type element = lower(getElement(op->getResult(i)));
+    Lanes result;
+    if (accumulator.vector)
+      result = {loadMemory(accumulator.vector, element, accumulator.width),
+                Lanes::Varying};
+    if (accumulator.scalar) {
+      Value scalar = loadMemory(accumulator.scalar, element, 1);
+      if (accumulator.vector) {
+        Operation *combiner =
+            op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
+        Value lanes = combineLanes(combiner, result.value);
+        llvm::SaveAndRestore restore(width, 1u);
+        Value first = combiner->getOperand(0);
+        scalar =
+            evaluateOp(combiner, {}, [&](Value operand) {
+              return Lanes{operand == first ? scalar : lanes, Lanes::Uniform};
+            }).value;
+      }
+      result = {scalar, Lanes::Uniform};
+    }
+    setMemo(key(op->getResult(i)), result);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor-wide amax
+//===----------------------------------------------------------------------===//
+
+void KernelBuilder::atomicAmax(unsigned result) {
+  auto amax = program.getResult(result).getDefiningOp<fp8::AmaxOp>();
+  Lanes input;
+  if (auto argument = dyn_cast<BlockArgument>(amax.getInput())) {
+    SmallVector<Lanes> at;
+    for (int64_t dim : program.getLoops(amax))
+      at.push_back(indexOf(dim));
+    input = load(program.getOperandIndex(argument), at);
+  } else {
+    input = evaluate(amax.getInput());
+  }
+  Value value = toF32(spread(input), getElement(amax.getInput()));
+  Type i32 = builder.getI32Type();
+  Type type = width == 1 ? i32 : vectorOf(i32);
+  Value bits = arith::BitcastOp::create(builder, loc, type, value);
+  bits = arith::AndIOp::create(
+      builder, loc, bits,
+      constantOf(type, builder.getI32IntegerAttr(0x7fffffff)));
+  Accumulator &atomic = atomics[result];
+  bool whole = width == atomic.width && width > 1;
+  Value slot = whole || width > 1 ? atomic.vector : atomic.scalar;
+  Value before = loadMemory(slot, i32, width);
+  storeMemory(slot, i32, arith::MaxUIOp::create(builder, loc, before, bits));
+}
+
+/// Combines what this call has seen into the slots.
+void KernelBuilder::flushAtomics() {
+  Type i32 = builder.getI32Type();
+  for (unsigned result : program.getAtomicResults()) {
+    Accumulator &atomic = atomics[result];
+    Value value = loadMemory(atomic.scalar, i32, 1);
+    if (atomic.width > 1) {
+      Value lanes = loadMemory(atomic.vector, i32, atomic.width);
+      lanes = vector::ReductionOp::create(builder, loc,
+                                          vector::CombiningKind::MAXUI, lanes);
+      value = arith::MaxUIOp::create(builder, loc, value, lanes);
+    }
+    LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::umax,
+                              pointers[program.getNumInputs() + result], value,
+                              LLVM::AtomicOrdering::monotonic);
+  }
+}
