@@ -26,6 +26,10 @@ public:
   /// is wrong with it.
   static llvm::Expected<std::shared_ptr<Archive>> open(llvm::StringRef path);
 
+  /// The same for an archive in memory, which messages call `name`.
+  static llvm::Expected<std::shared_ptr<Archive>>
+  read(std::unique_ptr<llvm::MemoryBuffer> file, llvm::StringRef name);
+
   /// The bytes of an entry, by its name below the archive's top folder
   /// ("models/model.json"); a null pointer where there is none.
   llvm::StringRef find(llvm::StringRef name) const {
@@ -34,6 +38,8 @@ public:
   const llvm::StringMap<llvm::StringRef> &getEntries() const { return entries; }
 
 private:
+  llvm::Error readDirectory();
+
   std::unique_ptr<llvm::MemoryBuffer> file;
   llvm::StringMap<llvm::StringRef> entries;
 };
