@@ -179,8 +179,9 @@ static Value emitTanh(Emitter &e, Value x) {
   Value power = emitExp(e, e.add(magnitude, magnitude));
   Value large = e.sub(e.constant(1.0),
                       e.div(e.constant(2.0), e.add(power, e.constant(1.0))));
-  large = e.withSign(large, x);
-  return e.select(e.less(magnitude, e.constant(0.625)), small, large);
+  Value result =
+      e.select(e.less(magnitude, e.constant(0.625)), small, large);
+  return e.withSign(result, x);
 }
 
 /// Both parts after N. Juffa's erff.
@@ -233,11 +234,18 @@ static std::pair<Value, Value> emitSinCos(Emitter &e, Value x) {
           e.select(cosTurns, e.neg(cosValue), cosValue)};
 }
 
-static Value emitSin(Emitter &e, Value x) { return emitSinCos(e, x).first; }
+/// `result`, but x where x is 0, for its sign.
+static Value keepZero(Emitter &e, Value x, Value result) {
+  return e.select(e.equal(x, e.constant(0.0)), x, result);
+}
+
+static Value emitSin(Emitter &e, Value x) {
+  return keepZero(e, x, emitSinCos(e, x).first);
+}
 static Value emitCos(Emitter &e, Value x) { return emitSinCos(e, x).second; }
 static Value emitTan(Emitter &e, Value x) {
   auto [sine, cosine] = emitSinCos(e, x);
-  return e.div(sine, cosine);
+  return keepZero(e, x, e.div(sine, cosine));
 }
 
 //===----------------------------------------------------------------------===//
