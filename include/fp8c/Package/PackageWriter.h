@@ -1,0 +1,53 @@
+//===- PackageWriter.h - Writes .fp8 packages -------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_PACKAGE_PACKAGEWRITER_H
+#define FP8C_PACKAGE_PACKAGEWRITER_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace fp8c::package {
+
+/// A weight, or the first value of a state: dense, row-major, little-endian.
+/// The bytes belong to somebody else and stay alive while it is written.
+struct WeightData {
+  std::string name;
+  mlir::RankedTensorType type;
+  llvm::StringRef bytes;
+};
+
+/// An ELF object with the kernels for one instruction set.
+struct KernelObject {
+  std::string isa;
+  std::string bytes;
+};
+
+/// What a package holds; Format.h says how.
+struct PackageContents {
+  std::string plan;
+  std::vector<KernelObject> objects;
+  std::vector<WeightData> weights;
+  /// JSON, or empty.
+  std::string report;
+};
+
+/// The bytes that a tensor of a static type takes in files and memory.
+uint64_t getByteSize(mlir::RankedTensorType type);
+
+/// Writes the package beside `path` and renames it, so that it appears whole
+/// or not at all. Equal contents give equal bytes.
+llvm::Error writePackage(llvm::StringRef path, const PackageContents &contents);
+
+} // namespace fp8c::package
+
+#endif // FP8C_PACKAGE_PACKAGEWRITER_H
