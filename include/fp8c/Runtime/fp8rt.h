@@ -1,5 +1,4 @@
-/*===-- fp8rt.h - The runtime C interface ---------------------------*- C
--*-===*\
+/*===-- fp8rt.h - The runtime C interface ------------------------*- C -*-===*\
 |*                                                                            *|
 |* Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.          *|
 |* See LICENSE for license information.                                       *|

@@ -1,0 +1,268 @@
+//===- Attention.cpp - Attention on the CPU -------------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Attention.h"
+
+#include "Clones.h"
+#include "Convert.h"
+
+#include <algorithm>
+#include <cblas.h>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace fp8c::rt;
+
+static constexpr int64_t kQueryTile = 64;
+static constexpr int64_t kKeyTile = 128;
+static constexpr float kMasked = -std::numeric_limits<float>::infinity();
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// exp for x <= 0 within 1 ulp; 0 below the smallest normal result.
+static inline float expNegative(float x) {
+  // n = round(x / ln 2) through the bits of a large number, so that NaN needs
+  // no conversion to an integer.
+  constexpr float magic = 0x1.8p23f;
+  constexpr uint32_t magicBits = 0x4B400000;
+  float shifted = x * 0x1.715476p0f + magic;
+  float n = shifted - magic;
+  float r = x - n * 0x1.62ep-1f;
+  r = r - n * 0x1.0bfbe8p-15f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  float y = p * (r * r) + r + 1.0f;
+  uint32_t bits;
+  std::memcpy(&bits, &shifted, 4);
+  bits = (bits - magicBits + 127) << 23;
+  float power;
+  std::memcpy(&power, &bits, 4);
+  return x < -87.3f ? 0.0f : y * power;
+}
+
+/// Lanes of partial sums: a fixed order of additions that vectors can keep.
+static constexpr int64_t kLanes = 16;
+
+/// row = exp(row - max); returns the sum.
+FP8C_CLONES static float expRow(float *row, int64_t n, float max) {
+  float sums[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      float e = expNegative(row[i + lane] - max);
+      row[i + lane] = e;
+      sums[lane] += e;
+    }
+  for (; i < n; ++i) {
+    row[i] = expNegative(row[i] - max);
+    sums[0] += row[i];
+  }
+  float sum = 0;
+  for (float s : sums)
+    sum += s;
+  return sum;
+}
+
+/// The largest element; NaN counts for nothing (it comes back through exp).
+FP8C_CLONES static float maxRow(const float *row, int64_t n) {
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, kMasked);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = row[i + lane] > lanes[lane] ? row[i + lane] : lanes[lane];
+  float max = kMasked;
+  for (; i < n; ++i)
+    max = row[i] > max ? row[i] : max;
+  for (float lane : lanes)
+    max = lane > max ? lane : max;
+  return max;
+}
+
+FP8C_CLONES static void addRow(float *row, const float *other, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    row[i] += other[i];
+}
+
+//===----------------------------------------------------------------------===//
+// Set-up
+//===----------------------------------------------------------------------===//
+
+Attention::Attention(const AttentionArgs &args, const std::string &where)
+    : args(args) {
+  const int64_t *q = args.query->dims, *k = args.key->dims;
+  const int64_t *v = args.value->dims, *o = args.out->dims;
+  auto check = [&](bool condition, const char *what) {
+    require(condition, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", what);
+  };
+  batches = q[0];
+  heads = q[1];
+  querySize = q[2];
+  headSize = q[3];
+  keySize = k[2];
+  valueSize = v[3];
+  check(k[0] == batches && v[0] == batches && o[0] == batches,
+        "the operands' batches differ");
+  check(o[1] == heads && k[1] == v[1] &&
+            (heads == 0 || (k[1] > 0 && heads % k[1] == 0)),
+        "the heads of query are not a multiple of those of key and value");
+  check(k[3] == headSize && v[2] == keySize && o[2] == querySize &&
+            o[3] == valueSize,
+        "the operands' queries, keys or head dims differ");
+  group = heads ? heads / k[1] : 1;
+  const int64_t extents[] = {batches, heads, querySize, keySize};
+  if (args.mask)
+    for (int i = 0; i < 4; ++i)
+      check(args.mask->dims[i] == extents[i] || args.mask->dims[i] == 1,
+            "the mask does not broadcast to batch, heads, queries and keys");
+  queryTiles = (querySize + kQueryTile - 1) / kQueryTile;
+}
+
+int64_t Attention::scratchBytes() const {
+  int64_t floats = kQueryTile * (headSize + valueSize + kKeyTile + 2) +
+                   kKeyTile * (headSize + valueSize + 1);
+  return (floats + 64) * 4;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// One task and its memory.
+struct Attention::Work {
+  int64_t batch, head, query0, queries;
+  /// Dense tiles: queries x D, keys x D, keys x DV, queries x keys,
+  /// queries x DV; then one number a query, and a row of a mask.
+  float *q, *k, *v, *scores, *out, *max, *sum, *maskRow;
+};
+
+/// Stride of a dim, 0 where its extent is 1.
+static int64_t strideOf(const Tensor &t, uint32_t i) {
+  return t.dims[i] == 1 ? 0 : t.strides[i];
+}
+
+static char *address(const Tensor &t, int64_t b, int64_t h, int64_t i) {
+  int64_t at = b * strideOf(t, 0) + h * strideOf(t, 1) + i * strideOf(t, 2);
+  return t.data + at * elementSize(t.dtype);
+}
+
+/// Rows [row0, row0 + rows) of a head, dense.
+static void loadTile(const Tensor &t, int64_t b, int64_t h, int64_t row0,
+                     int64_t rows, float *to) {
+  int64_t n = t.dims[3];
+  for (int64_t i = 0; i < rows; ++i)
+    decode(t.dtype, address(t, b, h, row0 + i), t.strides[3], n, to + i * n);
+}
+
+void Attention::run(int64_t first, int64_t last, void *scratch) const {
+  for (int64_t task = first; task < last; ++task)
+    runTask(task, static_cast<float *>(scratch));
+}
+
+void Attention::runTask(int64_t task, float *scratch) const {
+  Work w;
+  w.query0 = task % queryTiles * kQueryTile;
+  w.queries = std::min(kQueryTile, querySize - w.query0);
+  w.head = task / queryTiles % heads;
+  w.batch = task / queryTiles / heads;
+  float *next = scratch;
+  auto take = [&](int64_t floats) {
+    float *at = next;
+    next += floats;
+    return at;
+  };
+  w.q = take(kQueryTile * headSize);
+  w.k = take(kKeyTile * headSize);
+  w.v = take(kKeyTile * valueSize);
+  w.scores = take(kQueryTile * kKeyTile);
+  w.out = take(kQueryTile * valueSize);
+  w.max = take(kQueryTile);
+  w.sum = take(kQueryTile);
+  w.maskRow = take(kKeyTile);
+
+  loadTile(*args.query, w.batch, w.head, w.query0, w.queries, w.q);
+  std::fill_n(w.out, w.queries * valueSize, 0.0f);
+  std::fill_n(w.max, w.queries, kMasked);
+  std::fill_n(w.sum, w.queries, 0.0f);
+  // Past the last query of the tile a causal mask hides every key.
+  int64_t end = args.causal ? std::min(keySize, w.query0 + w.queries) : keySize;
+  for (int64_t key0 = 0; key0 < end; key0 += kKeyTile) {
+    int64_t keys = std::min(kKeyTile, end - key0);
+    int64_t kvHead = w.head / group;
+    loadTile(*args.key, w.batch, kvHead, key0, keys, w.k);
+    loadTile(*args.value, w.batch, kvHead, key0, keys, w.v);
+    scoreTile(w, key0, keys);
+    softmaxTile(w, key0, keys);
+    if (valueSize)
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, w.queries,
+                  valueSize, keys, 1.0f, w.scores, kKeyTile, w.v, valueSize,
+                  1.0f, w.out, valueSize);
+  }
+  for (int64_t i = 0; i < w.queries; ++i) {
+    float *row = w.out + i * valueSize;
+    for (int64_t j = 0; j < valueSize; ++j)
+      row[j] = w.sum[i] == 0 ? 0.0f : row[j] / w.sum[i];
+    encode(args.out->dtype, row, valueSize,
+           address(*args.out, w.batch, w.head, w.query0 + i),
+           args.out->strides[3], true);
+  }
+}
+
+/// scores = scale * Q x K^T, masked.
+void Attention::scoreTile(const Work &w, int64_t key0, int64_t keys) const {
+  if (headSize)
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, w.queries, keys,
+                headSize, args.scale, w.q, headSize, w.k, headSize, 0.0f,
+                w.scores, kKeyTile);
+  else
+    std::fill_n(w.scores, w.queries * kKeyTile, 0.0f);
+  for (int64_t i = 0; i < w.queries; ++i) {
+    float *row = w.scores + i * kKeyTile;
+    if (args.mask) {
+      const Tensor &mask = *args.mask;
+      const char *at = address(mask, w.batch, w.head, w.query0 + i);
+      int64_t stride = strideOf(mask, 3);
+      at += key0 * stride * elementSize(mask.dtype);
+      if (mask.dtype == DType::Bool) {
+        for (int64_t j = 0; j < keys; ++j)
+          row[j] = at[j * stride] ? row[j] : kMasked;
+      } else {
+        decode(mask.dtype, at, stride, keys, w.maskRow);
+        addRow(row, w.maskRow, keys);
+      }
+    }
+    if (args.causal)
+      for (int64_t j = std::max<int64_t>(w.query0 + i + 1 - key0, 0); j < keys;
+           ++j)
+        row[j] = kMasked;
+  }
+}
+
+/// Turns scores into exponentials and carries sum, maximum and result on.
+void Attention::softmaxTile(const Work &w, int64_t key0, int64_t keys) const {
+  for (int64_t i = 0; i < w.queries; ++i) {
+    float *row = w.scores + i * kKeyTile;
+    float max = std::max(w.max[i], maxRow(row, keys));
+    // While all keys are masked there is no maximum to subtract; 0 makes every
+    // exponential 0 (and keeps NaN).
+    float base = max == kMasked ? 0.0f : max;
+    float sum = expRow(row, keys, base);
+    float carry = w.max[i] == max ? 1.0f : expNegative(w.max[i] - max);
+    w.sum[i] = w.sum[i] * carry + sum;
+    w.max[i] = max;
+    if (carry != 1.0f)
+      multiplyBy(w.out + i * valueSize, valueSize, carry);
+  }
+}

@@ -1,0 +1,61 @@
+//===- Attention.h - Attention on the CPU -----------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CPU_ATTENTION_H
+#define FP8C_LIB_RUNTIME_CPU_ATTENTION_H
+
+#include "../Tensor.h"
+
+#include <string>
+
+namespace fp8c::rt {
+
+/// The operands of plan.fbs' Attention; no mask: null.
+struct AttentionArgs {
+  const Tensor *query = nullptr;
+  const Tensor *key = nullptr;
+  const Tensor *value = nullptr;
+  const Tensor *out = nullptr;
+  const Tensor *mask = nullptr;
+  float scale = 1;
+  bool causal = false;
+};
+
+/// softmax(scale * Q x K^T + mask) x V at fixed sizes, all in f32 with one
+/// rounding of the result. A task is a tile of queries of one head; keys come
+/// in tiles with a running maximum and sum, so no queries x keys matrix exists.
+class Attention {
+public:
+  /// Checks that the dims fit; `where` names the step in messages.
+  Attention(const AttentionArgs &args, const std::string &where);
+
+  int64_t tasks() const { return batches * heads * queryTiles; }
+  /// Bytes that a running task needs.
+  int64_t scratchBytes() const;
+  /// Computes tasks [first, last).
+  void run(int64_t first, int64_t last, void *scratch) const;
+
+  int64_t queries() const { return querySize; }
+  int64_t keys() const { return keySize; }
+  int64_t headDim() const { return headSize; }
+  int64_t batch() const { return batches * heads; }
+
+private:
+  struct Work;
+  void runTask(int64_t task, float *scratch) const;
+  void scoreTile(const Work &w, int64_t key0, int64_t keys) const;
+  void softmaxTile(const Work &w, int64_t key0, int64_t keys) const;
+
+  AttentionArgs args;
+  int64_t batches, heads, group, querySize, keySize, headSize, valueSize;
+  int64_t queryTiles;
+};
+
+} // namespace fp8c::rt
+
+#endif // FP8C_LIB_RUNTIME_CPU_ATTENTION_H

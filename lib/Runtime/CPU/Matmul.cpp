@@ -1,0 +1,367 @@
+//===- Matmul.cpp - Products on the CPU -----------------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Matmul.h"
+
+#include "Clones.h"
+#include "Convert.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cblas.h>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+using namespace fp8c::rt;
+
+/// K elements that are summed in one go. Short chunks keep the error of long
+/// one-signed sums small, and a tile of B in the second-level cache.
+static constexpr int64_t kChunk = 256;
+static constexpr int64_t kTileM = 128;
+
+//===----------------------------------------------------------------------===//
+// Access to operands
+//===----------------------------------------------------------------------===//
+
+/// Stride of a dim counted from the last, 0 where its extent is 1.
+static int64_t strideOf(const Tensor &t, uint32_t fromLast) {
+  uint32_t i = t.rank - 1 - fromLast;
+  return t.dims[i] == 1 ? 0 : t.strides[i];
+}
+
+/// Elements from the first to that of batch `index`; dims of size 1 broadcast.
+static int64_t batchOffset(const Tensor &t, const Tensor &d, int64_t index) {
+  int64_t offset = 0;
+  if (t.rank < 3)
+    return 0;
+  for (uint32_t back = 2; back < d.rank; ++back) {
+    int64_t extent = d.dims[d.rank - 1 - back];
+    if (back < t.rank)
+      offset += index % extent * strideOf(t, back);
+    index /= extent;
+  }
+  return offset;
+}
+
+static const char *address(const Tensor &t, int64_t element) {
+  return t.data + element * elementSize(t.dtype);
+}
+
+namespace {
+/// The scales of an operand: indexed by blocks of its last two dims.
+struct Scale {
+  const Tensor *tensor = nullptr;
+  int64_t base = 0;
+  int64_t stride0 = 0, stride1 = 0;
+  int64_t block0 = 1, block1 = 1;
+
+  Scale(const Tensor *t, const Tensor &d, int64_t batch, int64_t block0,
+        int64_t block1)
+      : tensor(t), block0(std::max<int64_t>(block0, 1)),
+        block1(std::max<int64_t>(block1, 1)) {
+    if (!t || t->rank == 0)
+      return;
+    base = batchOffset(*t, d, batch);
+    stride0 = strideOf(*t, 1);
+    stride1 = strideOf(*t, 0);
+  }
+  /// The scale of an element; 1 without scales.
+  float get(int64_t i0, int64_t i1) const {
+    if (!tensor)
+      return 1;
+    int64_t at = base;
+    if (stride0)
+      at += i0 / block0 * stride0;
+    if (stride1)
+      at += i1 / block1 * stride1;
+    return decodeOne(tensor->dtype, tensor->data, at);
+  }
+};
+
+/// A piece of an operand as the BLAS takes it.
+struct Panel {
+  const float *data;
+  int64_t ld;
+  bool transposed;
+};
+} // namespace
+
+/// Rows [r0, r1) x columns [c0, c1) of a matrix as f32: in place when it is f32
+/// already, else decoded to `buffer`. `buffer` rows run along the dim that is
+/// contiguous in memory.
+static Panel makePanel(const Tensor &t, int64_t base, int64_t r0, int64_t r1,
+                       int64_t c0, int64_t c1, float *buffer,
+                       const Scale *decodeBy, DType decodeTo) {
+  int64_t rowStride = strideOf(t, 1), colStride = strideOf(t, 0);
+  int64_t rows = r1 - r0, cols = c1 - c0;
+  bool alongRows = rowStride == 1 && colStride != 1;
+  int64_t outer = alongRows ? cols : rows, inner = alongRows ? rows : cols;
+  int64_t outerStride = alongRows ? colStride : rowStride;
+  int64_t innerStride = alongRows ? rowStride : colStride;
+  if (inner == 1)
+    innerStride = 1;
+  int64_t first = base + r0 * rowStride + c0 * colStride;
+  if (t.dtype == DType::F32 && innerStride == 1 && !decodeBy &&
+      outerStride >= inner)
+    return {reinterpret_cast<const float *>(address(t, first)), outerStride,
+            alongRows};
+  for (int64_t o = 0; o < outer; ++o) {
+    float *row = buffer + o * inner;
+    decode(t.dtype, address(t, first + o * outerStride), innerStride, inner,
+           row);
+    if (!decodeBy)
+      continue;
+    // Runs over which one scale holds.
+    int64_t start = alongRows ? r0 : c0;
+    bool varies = alongRows ? decodeBy->stride0 : decodeBy->stride1;
+    int64_t block = alongRows ? decodeBy->block0 : decodeBy->block1;
+    for (int64_t i = 0; i < inner;) {
+      int64_t run =
+          varies ? std::min(inner - i, block - (start + i) % block) : inner;
+      float scale = alongRows ? decodeBy->get(r0 + i, c0 + o)
+                              : decodeBy->get(r0 + o, c0 + i);
+      multiplyBy(row + i, run, scale);
+      i += run;
+    }
+    roundTo(decodeTo, row, inner);
+  }
+  return {buffer, std::max<int64_t>(inner, 1), alongRows};
+}
+
+//===----------------------------------------------------------------------===//
+// Set-up
+//===----------------------------------------------------------------------===//
+
+void Matmul::checkScale(const Tensor *scale, const Tensor &operand,
+                        int64_t block0, int64_t block1,
+                        const std::string &where, const char *name) {
+  if (!scale || scale->rank == 0)
+    return;
+  uint32_t r = scale->rank;
+  for (uint32_t i = 0; i < r; ++i) {
+    int64_t block = i + 2 == r ? block0 : i + 1 == r ? block1 : 1;
+    int64_t extent = operand.dims[i], got = scale->dims[i];
+    bool fits = got == 1 || (block > 0 && got == (extent + block - 1) / block);
+    require(fits, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", name, ": dim ",
+            i, ": got ", got, " scales for ", extent, " elements in blocks of ",
+            block);
+  }
+}
+
+Matmul::Matmul(const MatmulArgs &args, const std::string &where) : args(args) {
+  const Tensor &a = *args.a, &b = *args.b, &d = *args.d;
+  auto check = [&](bool condition, const char *what) {
+    require(condition, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", what);
+  };
+  uint32_t r = d.rank;
+  mSize = d.dims[r - 2];
+  nSize = d.dims[r - 1];
+  kSize = a.dims[r - 1];
+  check(a.dims[r - 2] == mSize && b.dims[r - 1] == nSize &&
+            b.dims[r - 2] == kSize,
+        "the operands' M, N and K differ");
+  for (uint32_t i = 0; i + 2 < r; ++i) {
+    batches *= d.dims[i];
+    check((a.dims[i] == d.dims[i] || a.dims[i] == 1) &&
+              (b.dims[i] == d.dims[i] || b.dims[i] == 1),
+          "the operands' batch dims differ");
+  }
+  checkScale(args.aScale, a, args.aBlockM, args.aBlockK, where, "a_scale");
+  checkScale(args.bScale, b, args.bBlockK, args.bBlockN, where, "b_scale");
+  checkScale(args.bDecode, b, args.bBlockK, args.bBlockN, where, "b_decode");
+  if (args.bias)
+    for (uint32_t back = 0; back < args.bias->rank; ++back) {
+      int64_t extent = args.bias->dims[args.bias->rank - 1 - back];
+      check(extent == 1 || extent == d.dims[r - 1 - back],
+            "the bias does not broadcast to the result");
+    }
+  check(!args.resultScale || args.resultScale->elements == 1,
+        "result_scale has more than one element");
+  check(!args.amax || args.amax->elements == 1,
+        "amax has more than one element");
+
+  // Tiles depend on the sizes alone.
+  mTile = kTileM;
+  nTile = nSize >= 1024 ? 256 : nSize >= 256 ? 128 : 64;
+  mTiles = (mSize + mTile - 1) / mTile;
+  nTiles = (nSize + nTile - 1) / nTile;
+  auto alongK = [&](const Tensor *scale, uint32_t fromLast, int64_t block) {
+    return scale && scale->rank && scale->dims[scale->rank - 1 - fromLast] > 1
+               ? block
+               : 0;
+  };
+  segment = std::gcd(alongK(args.aScale, 0, args.aBlockK),
+                     alongK(args.bScale, 1, args.bBlockK));
+  segmented = segment > 0;
+  if (!segmented)
+    segment = std::max<int64_t>(kSize, 1);
+}
+
+int64_t Matmul::scratchBytes() const {
+  int64_t k = std::min(kSize, std::min(segment, kChunk));
+  int64_t floats = std::min(mTile, mSize) * k + nTile * k +
+                   2 * std::min(mTile, mSize) * nTile + nTile;
+  return (floats + 64) * 4;
+}
+
+void Matmul::begin() const {
+  if (args.amax)
+    std::memset(args.amax->data, 0, 4);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// One tile of the result and its memory.
+struct Matmul::Tile {
+  int64_t m0, m1, n0, n1;
+  int64_t aBase, bBase, dBase, biasBase;
+  Scale aScale, bScale, bDecode;
+  /// Sum (m x n), sum of one segment, pieces of the operands, one row.
+  float *sum, *part, *aBuffer, *bBuffer, *row;
+  int64_t m() const { return m1 - m0; }
+  int64_t n() const { return n1 - n0; }
+};
+
+void Matmul::run(int64_t first, int64_t last, void *scratch) const {
+  for (int64_t task = first; task < last; ++task)
+    runTile(task, static_cast<float *>(scratch));
+}
+
+void Matmul::runTile(int64_t task, float *scratch) const {
+  const Tensor &d = *args.d;
+  // Neighbouring tasks share columns of B.
+  int64_t mIndex = task % mTiles, nIndex = task / mTiles % nTiles;
+  int64_t batch = task / (mTiles * nTiles);
+  int64_t k = std::min(kSize, std::min(segment, kChunk));
+  int64_t mMax = std::min(mTile, mSize);
+  float *bBuffer = scratch + mMax * k;
+  float *sum = bBuffer + nTile * k;
+  Tile tile{mIndex * mTile,
+            std::min(mSize, (mIndex + 1) * mTile),
+            nIndex * nTile,
+            std::min(nSize, (nIndex + 1) * nTile),
+            batchOffset(*args.a, d, batch),
+            batchOffset(*args.b, d, batch),
+            batchOffset(d, d, batch),
+            args.bias ? batchOffset(*args.bias, d, batch) : 0,
+            Scale(args.aScale, d, batch, args.aBlockM, args.aBlockK),
+            Scale(args.bScale, d, batch, args.bBlockK, args.bBlockN),
+            Scale(args.bDecode, d, batch, args.bBlockK, args.bBlockN),
+            sum,
+            sum + mMax * nTile,
+            scratch,
+            bBuffer,
+            sum + 2 * mMax * nTile};
+  if (segmented) {
+    std::fill_n(tile.sum, tile.m() * tile.n(), 0.0f);
+    for (int64_t k0 = 0; k0 < kSize; k0 += segment) {
+      multiply(tile, k0, std::min(kSize, k0 + segment), false, tile.part);
+      addSegment(tile, k0);
+    }
+  } else {
+    multiply(tile, 0, kSize, false, tile.sum);
+  }
+  finish(tile);
+}
+
+/// out = A[:, k0:k1] x B[k0:k1, :] of the tile.
+void Matmul::multiply(const Tile &tile, int64_t k0, int64_t k1, bool accumulate,
+                      float *out) const {
+  if (k0 >= k1)
+    std::fill_n(out, tile.m() * tile.n(), 0.0f);
+  for (int64_t k = k0; k < k1; k += kChunk) {
+    int64_t end = std::min(k1, k + kChunk);
+    Panel a = makePanel(*args.a, tile.aBase, tile.m0, tile.m1, k, end,
+                        tile.aBuffer, nullptr, DType::F32);
+    Panel b =
+        makePanel(*args.b, tile.bBase, k, end, tile.n0, tile.n1, tile.bBuffer,
+                  args.bDecode ? &tile.bDecode : nullptr, args.bDecodeDType);
+    cblas_sgemm(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans,
+                b.transposed ? CblasTrans : CblasNoTrans, tile.m(), tile.n(),
+                end - k, 1.0f, a.data, a.ld, b.data, b.ld,
+                k > k0 || accumulate ? 1.0f : 0.0f, out, tile.n());
+  }
+}
+
+FP8C_CLONES static void addScaled(float *sum, const float *part,
+                                  const float *scales, float scale, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    sum[i] += scale * scales[i] * part[i];
+}
+
+/// sum += a_scale * b_scale * part for the segment of K that begins at k0.
+void Matmul::addSegment(const Tile &tile, int64_t k0) const {
+  for (int64_t n = 0; n < tile.n(); ++n)
+    tile.row[n] = tile.bScale.get(k0, tile.n0 + n);
+  for (int64_t m = 0; m < tile.m(); ++m)
+    addScaled(tile.sum + m * tile.n(), tile.part + m * tile.n(), tile.row,
+              tile.aScale.get(tile.m0 + m, k0), tile.n());
+}
+
+FP8C_CLONES static void scaleRow(float *row, const float *scales, float scale,
+                                 int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    row[i] *= scale * scales[i];
+}
+
+FP8C_CLONES static void addRow(float *row, const float *bias, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    row[i] += bias[i];
+}
+
+/// The largest magnitude's bits; those of NaN are above all others.
+FP8C_CLONES static uint32_t maxBits(const float *row, int64_t n) {
+  uint32_t best = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, row + i, 4);
+    best = std::max(best, bits & 0x7FFFFFFF);
+  }
+  return best;
+}
+
+/// Scales, bias, amax, result scale and the one rounding.
+void Matmul::finish(const Tile &tile) const {
+  const Tensor &d = *args.d;
+  int64_t n = tile.n();
+  if (!segmented)
+    for (int64_t i = 0; i < n; ++i)
+      tile.row[i] = tile.bScale.get(0, tile.n0 + i);
+  uint32_t amax = 0;
+  for (int64_t m = 0; m < tile.m(); ++m) {
+    float *row = tile.sum + m * n;
+    if (!segmented && (args.aScale || args.bScale))
+      scaleRow(row, tile.row, tile.aScale.get(tile.m0 + m, 0), n);
+    if (args.bias) {
+      const Tensor &bias = *args.bias;
+      int64_t stride = strideOf(bias, 0);
+      int64_t at = tile.biasBase + tile.n0 * stride +
+                   (bias.rank > 1 ? (tile.m0 + m) * strideOf(bias, 1) : 0);
+      decode(bias.dtype, address(bias, at), stride, n, tile.part);
+      addRow(row, tile.part, n);
+    }
+    if (args.amax)
+      amax = std::max(amax, maxBits(row, n));
+    if (args.resultScale)
+      multiplyBy(row, n, *reinterpret_cast<float *>(args.resultScale->data));
+    int64_t rank = d.rank;
+    int64_t at = tile.dBase + (tile.m0 + m) * d.strides[rank - 2] +
+                 tile.n0 * d.strides[rank - 1];
+    encode(d.dtype, row, n, const_cast<char *>(address(d, at)),
+           d.strides[rank - 1], args.saturate);
+  }
+  if (args.amax) {
+    auto *slot = reinterpret_cast<std::atomic<uint32_t> *>(args.amax->data);
+    uint32_t seen = slot->load(std::memory_order_relaxed);
+    while (seen < amax && !slot->compare_exchange_weak(seen, amax)) {
+    }
+  }
+}

@@ -1,0 +1,79 @@
+//===- Matmul.h - Products on the CPU ---------------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CPU_MATMUL_H
+#define FP8C_LIB_RUNTIME_CPU_MATMUL_H
+
+#include "../Tensor.h"
+
+#include <string>
+
+namespace fp8c::rt {
+
+/// The operands of plan.fbs' Matmul; absent ones are null.
+struct MatmulArgs {
+  const Tensor *a = nullptr;
+  const Tensor *b = nullptr;
+  const Tensor *d = nullptr;
+  const Tensor *bias = nullptr;
+  const Tensor *aScale = nullptr;
+  const Tensor *bScale = nullptr;
+  const Tensor *resultScale = nullptr;
+  const Tensor *amax = nullptr;
+  const Tensor *bDecode = nullptr;
+  DType bDecodeDType = DType::BF16;
+  int64_t aBlockM = 0, aBlockK = 0, bBlockK = 0, bBlockN = 0;
+  bool saturate = true;
+};
+
+/// A product at fixed sizes. The result is cut into fixed tiles (which depend
+/// on the sizes alone); a tile is one task and runs on one thread, so the
+/// number of threads changes no byte. Operands are decoded exactly to f32 tiles
+/// and multiplied by the serial BLAS; K is summed in chunks, and per block
+/// where scales change along K.
+class Matmul {
+public:
+  /// Checks that the dims fit; `where` names the step in messages.
+  Matmul(const MatmulArgs &args, const std::string &where);
+
+  /// Tiles of the result.
+  int64_t tasks() const { return batches * mTiles * nTiles; }
+  /// Bytes that a running tile needs.
+  int64_t scratchBytes() const;
+  /// Before the tiles: sets the amax to 0.
+  void begin() const;
+  /// Computes tiles [first, last).
+  void run(int64_t first, int64_t last, void *scratch) const;
+
+  int64_t m() const { return mSize; }
+  int64_t n() const { return nSize; }
+  int64_t k() const { return kSize; }
+  int64_t batch() const { return batches; }
+
+private:
+  struct Tile;
+  void checkScale(const Tensor *scale, const Tensor &operand, int64_t block0,
+                  int64_t block1, const std::string &where, const char *name);
+  void runTile(int64_t task, float *scratch) const;
+  void multiply(const Tile &tile, int64_t k0, int64_t k1, bool accumulate,
+                float *out) const;
+  void addSegment(const Tile &tile, int64_t k0) const;
+  void finish(const Tile &tile) const;
+
+  MatmulArgs args;
+  int64_t batches = 1, mSize, nSize, kSize;
+  int64_t mTile, nTile, mTiles, nTiles;
+  /// K extent over which no scale changes.
+  int64_t segment;
+  /// Scales change along K.
+  bool segmented;
+};
+
+} // namespace fp8c::rt
+
+#endif // FP8C_LIB_RUNTIME_CPU_MATMUL_H

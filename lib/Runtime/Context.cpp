@@ -1,0 +1,243 @@
+//===- Context.cpp - Calls of an entry point ------------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Context.h"
+
+#include "CPU/Copy.h"
+#include "CPU/FloatMode.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace fp8c::rt;
+using wire::ValueKind;
+
+/// Pieces that a launch is cut into for each thread: enough to even out threads
+/// of unequal speed, few enough to cost nothing.
+static constexpr int64_t kPiecesPerThread = 4;
+
+Context::Context(std::shared_ptr<Program> owner, std::shared_ptr<State> shared,
+                 const EntryPoint &entry, int threads, int cachedShapes)
+    : program(std::move(owner)), state(std::move(shared)), entry(entry),
+      cachedShapes(size_t(cachedShapes)), pool(threads) {
+  const wire::Plan &plan = program->plan();
+  std::vector<bool> seen(plan.values()->size());
+  for (const wire::Step *step : *entry.wire->steps())
+    forEachOperand(*step, [&](uint32_t value, bool) {
+      uint32_t root = rootOf(plan, value);
+      const wire::Value &v = *plan.values()->Get(root);
+      if (seen[root] ||
+          (v.kind() != ValueKind::Weight && v.kind() != ValueKind::State))
+        return;
+      seen[root] = true;
+      storedRoots.push_back(root);
+      if (v.kind() != ValueKind::Weight)
+        return;
+      const SignatureItem &weight = program->weights[v.index()];
+      bool empty = std::count(weight.dims.begin(), weight.dims.end(), 0) != 0;
+      require(empty || program->weightData(v.index()), FP8RT_INVALID_STATE,
+              "weight \"", weight.name,
+              "\" is not bound and not in the package");
+    });
+  size_t total = 0;
+  for (const SignatureItem &input : entry.inputs)
+    total += input.dims.size();
+  dims.resize(total);
+  program->cpuKernels();
+}
+
+ShapeInstance &Context::instanceFor(const DLTensor *const *inputs,
+                                    size_t numInputs, bool checkData) {
+  require(numInputs == entry.inputs.size(), FP8RT_INVALID_ARGUMENT, "got ",
+          numInputs, " inputs, expected ", entry.inputs.size());
+  size_t next = 0;
+  for (size_t i = 0; i < numInputs; ++i) {
+    const SignatureItem &item = entry.inputs[i];
+    require(inputs && inputs[i], FP8RT_INVALID_ARGUMENT, "input \"", item.name,
+            "\" is missing");
+    checkLayout(*inputs[i], item.dtype, item.dims.size(), "input",
+                item.name.c_str(), checkData);
+    for (size_t d = 0; d < item.dims.size(); ++d)
+      dims[next++] = inputs[i]->shape[d];
+  }
+  for (size_t i = 0; i < instances.size(); ++i)
+    if (instances[i]->inputDims() == dims) {
+      std::rotate(instances.begin(), instances.begin() + i,
+                  instances.begin() + i + 1);
+      return *instances.front();
+    }
+  auto instance = std::make_unique<ShapeInstance>(*program, entry, dims);
+  bindStored(*instance);
+  // Memory first: when there is none the context is as before.
+  if (instance->arenaBytes() > arena.size())
+    arena = AlignedMemory(instance->arenaBytes());
+  if (instance->scratchBytes() > scratchStride) {
+    int64_t total;
+    require(!__builtin_mul_overflow(instance->scratchBytes(),
+                                    int64_t(pool.size()), &total) &&
+                total <= INT64_MAX / 2,
+            FP8RT_OUT_OF_MEMORY, "scratch memory of ", instance->scratchBytes(),
+            " bytes a thread overflows");
+    scratch = AlignedMemory(total);
+    scratchStride = instance->scratchBytes();
+  }
+  if (instances.size() >= cachedShapes)
+    instances.pop_back();
+  instances.insert(instances.begin(), std::move(instance));
+  return *instances.front();
+}
+
+void Context::bindStored(ShapeInstance &instance) {
+  const wire::Plan &plan = program->plan();
+  for (uint32_t root : storedRoots) {
+    const wire::Value &v = *plan.values()->Get(root);
+    // Weights are never written: the plan was checked.
+    char *data = v.kind() == ValueKind::State
+                     ? state->data(v.index())
+                     : const_cast<char *>(static_cast<const char *>(
+                           program->weightData(v.index())));
+    instance.setRoot(root, data);
+  }
+}
+
+void Context::bindOutputs(ShapeInstance &instance,
+                          const DLTensor *const *inputs,
+                          DLTensor *const *outputs) {
+  auto range = [](const DLTensor &t, int64_t bytes) {
+    uintptr_t begin = reinterpret_cast<uintptr_t>(tensorData(t));
+    return std::make_pair(begin, begin + uintptr_t(bytes));
+  };
+  for (size_t i = 0; i < entry.outputs.size(); ++i) {
+    const wire::Output &output = *entry.wire->outputs()->Get(i);
+    const SignatureItem &item = entry.outputs[i];
+    if (output.kind() == wire::OutputKind::None)
+      continue;
+    bool tensor = output.kind() == wire::OutputKind::Tensor;
+    if (!tensor && (!outputs || !outputs[i]))
+      continue;
+    require(outputs && outputs[i], FP8RT_INVALID_ARGUMENT, "output \"",
+            item.name, "\" is missing");
+    checkLayout(*outputs[i], item.dtype, item.dims.size(), "output",
+                item.name.c_str(), true);
+    if (!tensor)
+      continue;
+    const Tensor &t = instance.tensor(output.value());
+    for (uint32_t d = 0; d < t.rank; ++d)
+      if (outputs[i]->shape[d] != t.dims[d])
+        fail(FP8RT_MISMATCH, "output \"", item.name, "\": dim ", d, ": got ",
+             outputs[i]->shape[d], ", expected ", t.dims[d]);
+    instance.setRoot(output.value(), tensorData(*outputs[i]));
+    // Neither inputs nor earlier outputs may lie under it.
+    int64_t bytes = t.elements * elementSize(t.dtype);
+    auto mine = range(*outputs[i], bytes);
+    auto check = [&](const DLTensor &other, const Tensor &o, const char *role,
+                     const std::string &name) {
+      auto its = range(other, o.elements * elementSize(o.dtype));
+      if (bytes && o.elements && mine.first < its.second &&
+          its.first < mine.second)
+        fail(FP8RT_MISMATCH, "output \"", item.name, "\" overlaps ", role,
+             " \"", name, "\"");
+    };
+    for (size_t j = 0; j < entry.inputs.size(); ++j)
+      check(*inputs[j], instance.tensor(entry.wire->inputs()->Get(j)->value()),
+            "input", entry.inputs[j].name);
+    for (size_t j = 0; j < i; ++j)
+      if (entry.outputs[j].kind == FP8RT_TENSOR)
+        check(*outputs[j],
+              instance.tensor(entry.wire->outputs()->Get(j)->value()), "output",
+              entry.outputs[j].name);
+  }
+}
+
+void Context::queryOutputs(const DLTensor *const *inputs, size_t numInputs,
+                           fp8rt_output_t *outputs, size_t numOutputs) {
+  std::lock_guard<std::mutex> lock(mutex);
+  require(numOutputs == entry.outputs.size(), FP8RT_INVALID_ARGUMENT, "got ",
+          numOutputs, " outputs, expected ", entry.outputs.size());
+  ShapeInstance &instance = instanceFor(inputs, numInputs, false);
+  for (size_t i = 0; i < numOutputs; ++i) {
+    fp8rt_output_t &out = outputs[i];
+    require(out.struct_size >= sizeof(fp8rt_output_t), FP8RT_INVALID_ARGUMENT,
+            "output ", i, ": struct_size is ", out.struct_size, ", expected ",
+            sizeof(fp8rt_output_t));
+    out.kind = entry.outputs[i].kind;
+    out.dtype = toDLPack(entry.outputs[i].dtype);
+    out.ndim = 0;
+    out.dims = nullptr;
+    out.integer = instance.integer(i);
+    if (out.kind != FP8RT_TENSOR)
+      continue;
+    const Tensor &t = instance.tensor(entry.wire->outputs()->Get(i)->value());
+    out.ndim = int32_t(t.rank);
+    out.dims = t.dims;
+  }
+}
+
+void Context::call(const DLTensor *const *inputs, size_t numInputs,
+                   DLTensor *const *outputs, size_t numOutputs) {
+  std::lock_guard<std::mutex> lock(mutex);
+  require(numOutputs == entry.outputs.size(), FP8RT_INVALID_ARGUMENT, "got ",
+          numOutputs, " outputs, expected ", entry.outputs.size());
+  ShapeInstance &instance = instanceFor(inputs, numInputs, true);
+  for (size_t i = 0; i < numInputs; ++i)
+    instance.setRoot(entry.wire->inputs()->Get(i)->value(),
+                     tensorData(*inputs[i]));
+  bindOutputs(instance, inputs, outputs);
+  instance.patchPointers(arena.data());
+
+  FloatMode mode;
+  for (size_t i = 0; i < instance.steps.size(); ++i) {
+    if (observer)
+      runObserved(instance, i);
+    else
+      runStep(instance.steps[i]);
+  }
+  for (size_t i = 0; i < numOutputs; ++i)
+    if (entry.outputs[i].kind == FP8RT_INTEGER && outputs && outputs[i]) {
+      int64_t value = instance.integer(i);
+      std::memcpy(tensorData(*outputs[i]), &value, sizeof(value));
+    }
+}
+
+void Context::runStep(PreparedStep &step) {
+  auto scratchOf = [&](int thread) {
+    return scratch.data() + thread * scratchStride;
+  };
+  switch (step.wire->command_type()) {
+  case wire::Command::Launch: {
+    int64_t pieces = pool.size() * kPiecesPerThread;
+    pool.run(step.tasks, (step.tasks + pieces - 1) / pieces,
+             [&](int64_t begin, int64_t end, int thread) {
+               step.kernel(step.pointers.data(), step.sizes.data(), begin, end,
+                           scratchOf(thread));
+             });
+    break;
+  }
+  case wire::Command::Matmul:
+    step.matmul->begin();
+    pool.run(step.matmul->tasks(), 1,
+             [&](int64_t begin, int64_t end, int thread) {
+               step.matmul->run(begin, end, scratchOf(thread));
+             });
+    break;
+  case wire::Command::Attention:
+    pool.run(step.attention->tasks(), 1,
+             [&](int64_t begin, int64_t end, int thread) {
+               step.attention->run(begin, end, scratchOf(thread));
+             });
+    break;
+  case wire::Command::Copy:
+    copyTensor(*step.source, *step.target, pool);
+    break;
+  case wire::Command::Fill:
+    fillTensor(*step.target, step.wire->command_as_Fill()->pattern(), pool);
+    break;
+  case wire::Command::NONE:
+    break;
+  }
+}

@@ -1,0 +1,72 @@
+//===- Context.h - Calls of an entry point ----------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CONTEXT_H
+#define FP8C_LIB_RUNTIME_CONTEXT_H
+
+#include "CPU/ThreadPool.h"
+#include "Memory.h"
+#include "Program.h"
+#include "ShapeInstance.h"
+#include "State.h"
+
+#include "fp8c/Runtime/Observer.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace fp8c::rt {
+
+/// Memory, threads and prepared shapes of one sequence of calls.
+class Context {
+public:
+  Context(std::shared_ptr<Program> program, std::shared_ptr<State> state,
+          const EntryPoint &entry, int threads, int cachedShapes);
+
+  /// Runs the entry point.
+  void call(const DLTensor *const *inputs, size_t numInputs,
+            DLTensor *const *outputs, size_t numOutputs);
+  /// Fills in what the outputs are for these inputs.
+  void queryOutputs(const DLTensor *const *inputs, size_t numInputs,
+                    fp8rt_output_t *outputs, size_t numOutputs);
+
+  const std::shared_ptr<State> &sharedState() const { return state; }
+  int64_t arenaBytes() const { return arena.size(); }
+  void observe(Observer *observer) { this->observer = observer; }
+
+private:
+  ShapeInstance &instanceFor(const DLTensor *const *inputs, size_t numInputs,
+                             bool checkData);
+  void bindOutputs(ShapeInstance &instance, const DLTensor *const *inputs,
+                   DLTensor *const *outputs);
+  void bindStored(ShapeInstance &instance);
+  void runStep(PreparedStep &step);
+  void runObserved(ShapeInstance &instance, size_t index);
+
+  std::shared_ptr<Program> program;
+  std::shared_ptr<State> state;
+  const EntryPoint &entry;
+  Observer *observer = nullptr;
+  size_t cachedShapes;
+  /// The most recently used first.
+  std::vector<std::unique_ptr<ShapeInstance>> instances;
+  /// Values of weights and states that the entry point uses.
+  std::vector<uint32_t> storedRoots;
+  std::vector<int64_t> dims;
+  AlignedMemory arena;
+  /// One thread's after the other.
+  AlignedMemory scratch;
+  int64_t scratchStride = 0;
+  ThreadPool pool;
+  std::mutex mutex;
+};
+
+} // namespace fp8c::rt
+
+#endif // FP8C_LIB_RUNTIME_CONTEXT_H

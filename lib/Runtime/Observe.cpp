@@ -1,0 +1,109 @@
+//===- Observe.cpp - Showing steps to an observer -------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Context.h"
+#include "Handles.h"
+
+#include <chrono>
+
+using namespace fp8c::rt;
+using wire::ValueKind;
+
+static std::string_view view(const flatbuffers::String *s) {
+  return s ? std::string_view(s->data(), s->size()) : std::string_view();
+}
+
+/// The name by which the caller knows a root buffer.
+static std::string_view rootName(const wire::Plan &plan,
+                                 const EntryPoint &entry, uint32_t root) {
+  const wire::Value &v = *plan.values()->Get(root);
+  switch (v.kind()) {
+  case ValueKind::Weight:
+    return view(plan.weights()->Get(v.index())->name());
+  case ValueKind::State:
+    return view(plan.states()->Get(v.index())->name());
+  case ValueKind::Input:
+    for (const wire::Input *input : *entry.wire->inputs())
+      if (input->value() == root)
+        return view(input->name());
+    return {};
+  case ValueKind::Output:
+    for (const wire::Output *output : *entry.wire->outputs())
+      if (output->kind() == wire::OutputKind::Tensor && output->value() == root)
+        return view(output->name());
+    return {};
+  default:
+    return {};
+  }
+}
+
+void Context::runObserved(ShapeInstance &instance, size_t index) {
+  const wire::Plan &plan = program->plan();
+  PreparedStep &step = instance.steps[index];
+  ObservedStep shown{};
+  shown.index = uint32_t(index);
+  shown.command = step.wire->command_type();
+  shown.name = view(step.wire->name());
+  shown.path = view(step.wire->path());
+  shown.location = view(step.wire->location());
+  shown.plan = &plan;
+  shown.entry = entry.wire;
+  shown.wire = step.wire;
+  shown.exact = shown.command == wire::Command::Copy ||
+                shown.command == wire::Command::Fill;
+  if (shown.command == wire::Command::Launch) {
+    const wire::Kernel &kernel =
+        *plan.kernels()->Get(step.wire->command_as_Launch()->kernel());
+    shown.kernel = view(kernel.name());
+    shown.exact = kernel.exact();
+  }
+  if (step.matmul) {
+    shown.m = step.matmul->m();
+    shown.n = step.matmul->n();
+    shown.k = step.matmul->k();
+    shown.batch = step.matmul->batch();
+  }
+  if (step.attention) {
+    shown.m = step.attention->queries();
+    shown.n = step.attention->keys();
+    shown.k = step.attention->headDim();
+    shown.batch = step.attention->batch();
+  }
+  auto show = [&](uint32_t value) {
+    const wire::Value &v = *plan.values()->Get(value);
+    const Tensor &t = instance.tensor(value);
+    uint32_t root = rootOf(plan, value);
+    ValueKind rootKind = plan.values()->Get(root)->kind();
+    ObservedValue out{};
+    out.index = value;
+    out.kind = v.kind();
+    out.dtype = v.dtype();
+    out.node = view(v.node());
+    out.rootName = rootName(plan, entry, root);
+    out.root = root;
+    out.dims.assign(t.dims, t.dims + t.rank);
+    out.strides.assign(t.strides, t.strides + t.rank);
+    out.data = t.data;
+    out.writable =
+        rootKind != ValueKind::Weight && rootKind != ValueKind::Input;
+    return out;
+  };
+  for (uint32_t value : *step.wire->reads())
+    shown.reads.push_back(show(value));
+  for (uint32_t value : *step.wire->writes())
+    shown.writes.push_back(show(value));
+  observer->beforeStep(shown);
+  auto start = std::chrono::steady_clock::now();
+  runStep(step);
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  observer->afterStep(shown, time.count());
+}
+
+void fp8c::rt::setObserver(fp8rt_context_t *context, Observer *observer) {
+  context->context.observe(observer);
+}

@@ -1,0 +1,193 @@
+//===- Program.cpp - A loaded plan with its weights -----------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program.h"
+
+#include "CPU/KernelObject.h"
+#include "Tensor.h"
+
+#include <cstring>
+
+using namespace fp8c::rt;
+
+Program::Program(std::unique_ptr<Package> owned) : package(std::move(owned)) {
+  Bytes bytes = package->plan();
+  if (reinterpret_cast<uintptr_t>(bytes.data) % 8) {
+    // Flatbuffers want aligned memory; an odd writer does not stop us.
+    size_t units = bytes.size / sizeof(std::max_align_t) + 1;
+    copies.emplace_back(new std::max_align_t[units]);
+    std::memcpy(copies.back().get(), bytes.data, bytes.size);
+    bytes.data = reinterpret_cast<unsigned char *>(copies.back().get());
+  }
+  wirePlan = verifyPlan(bytes);
+  readWeights();
+
+  auto stored = [](const flatbuffers::String *name, DType dtype,
+                   const flatbuffers::Vector<int64_t> *dims) {
+    SignatureItem item{name->str(), FP8RT_TENSOR, dtype, {}, {}, {}};
+    for (int64_t dim : *dims) {
+      item.dims.push_back(dim);
+      item.texts.push_back(std::to_string(dim));
+    }
+    return item;
+  };
+  for (const wire::Weight *w : *plan().weights())
+    weights.push_back(stored(w->name(), w->dtype(), w->dims()));
+  for (const wire::State *s : *plan().states())
+    states.push_back(stored(s->name(), s->dtype(), s->dims()));
+  for (const wire::EntryPoint *wireEntry : *plan().entry_points()) {
+    EntryPoint entry{wireEntry->name()->str(), wireEntry, {}, {}};
+    for (const wire::Input *input : *wireEntry->inputs())
+      entry.inputs.push_back(describe(input->name()->c_str(), input->value()));
+    for (const wire::Output *output : *wireEntry->outputs()) {
+      if (output->kind() == wire::OutputKind::Tensor) {
+        entry.outputs.push_back(
+            describe(output->name()->c_str(), output->value()));
+        continue;
+      }
+      bool integer = output->kind() == wire::OutputKind::Integer;
+      SignatureItem item{output->name()->str(),
+                         integer ? FP8RT_INTEGER : FP8RT_NONE,
+                         DType::I64,
+                         {},
+                         {},
+                         {}};
+      if (integer)
+        item.texts.push_back(exprText(output->expr()));
+      entry.outputs.push_back(std::move(item));
+    }
+    entries.push_back(std::move(entry));
+  }
+  // The strings stay where they are from here on.
+  auto point = [](std::vector<SignatureItem> &items) {
+    for (SignatureItem &item : items)
+      for (const std::string &text : item.texts)
+        item.textPointers.push_back(text.c_str());
+  };
+  point(weights);
+  point(states);
+  for (EntryPoint &entry : entries) {
+    point(entry.inputs);
+    point(entry.outputs);
+  }
+}
+
+Program::~Program() = default;
+
+SignatureItem Program::describe(const char *name, uint32_t value) const {
+  const wire::Value &v = *plan().values()->Get(value);
+  SignatureItem item{name, FP8RT_TENSOR, v.dtype(), {}, {}, {}};
+  for (uint32_t dim : *v.dims()) {
+    const wire::Expr &e = *plan().exprs()->Get(dim);
+    bool constant = e.kind() == wire::ExprKind::Const;
+    item.dims.push_back(constant ? e.value() : -1);
+    item.texts.push_back(exprText(dim));
+  }
+  return item;
+}
+
+void Program::readWeights() {
+  for (const wire::Weight *w : *plan().weights()) {
+    auto it = package->weights().find(w->key()->str());
+    weightPointers.push_back(nullptr);
+    if (it == package->weights().end())
+      continue;
+    const StoredTensor &stored = it->second;
+    require(stored.dtype == w->dtype() &&
+                std::equal(stored.dims.begin(), stored.dims.end(),
+                           w->dims()->begin(), w->dims()->end()),
+            FP8RT_INVALID_PACKAGE, "weight \"", w->name()->str(), "\" is ",
+            dtypeName(stored.dtype), " ", dimsText(stored.dims),
+            " in weights.safetensors, the plan has another dtype or dims");
+    const void *data = stored.data.data;
+    if (reinterpret_cast<uintptr_t>(data) % elementSize(stored.dtype)) {
+      size_t units = stored.data.size / sizeof(std::max_align_t) + 1;
+      copies.emplace_back(new std::max_align_t[units]);
+      std::memcpy(copies.back().get(), data, stored.data.size);
+      data = copies.back().get();
+    }
+    weightPointers.back() = data;
+  }
+}
+
+const EntryPoint &Program::entry(const char *name) const {
+  const char *wanted = name ? name : "forward";
+  for (const EntryPoint &entry : entries)
+    if (entry.name == wanted)
+      return entry;
+  std::string have;
+  for (const EntryPoint &entry : entries)
+    have += (have.empty() ? "" : ", ") + entry.name;
+  fail(FP8RT_NOT_FOUND, "no entry point \"", wanted, "\", the program has ",
+       have.empty() ? "none" : have);
+}
+
+void Program::bindWeight(const char *name, const DLTensor &tensor) {
+  require(!frozen, FP8RT_INVALID_STATE, "weight \"", name,
+          "\" cannot be bound once a context exists");
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i].name != name)
+      continue;
+    checkTensor(tensor, weights[i].dtype, weights[i].dims, "weight", name);
+    weightPointers[i] = tensorData(tensor);
+    return;
+  }
+  fail(FP8RT_NOT_FOUND, "no weight \"", name, "\"");
+}
+
+const KernelObject &Program::cpuKernels() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!kernels) {
+    std::vector<std::string> symbols;
+    for (const wire::Kernel *kernel : *plan().kernels())
+      symbols.push_back(kernel->symbol()->str());
+    Bytes object = symbols.empty() ? Bytes{} : package->cpuObject();
+    kernels = std::make_unique<KernelObject>(object, symbols);
+  }
+  return *kernels;
+}
+
+std::string Program::exprText(uint32_t index) const {
+  // An expression may share subexpressions so often that its text explodes;
+  // past a depth the rest is left out.
+  struct Printer {
+    const wire::Plan &plan;
+    std::string print(uint32_t index, int depth) const {
+      const wire::Expr &e = *plan.exprs()->Get(index);
+      if (e.kind() == wire::ExprKind::Const)
+        return std::to_string(e.value());
+      if (e.kind() == wire::ExprKind::Symbol)
+        return plan.symbols()->Get(e.lhs())->name()->str();
+      if (depth == 0)
+        return "...";
+      auto operand = [&](uint32_t i) {
+        wire::ExprKind kind = plan.exprs()->Get(i)->kind();
+        bool atom = kind == wire::ExprKind::Const ||
+                    kind == wire::ExprKind::Symbol ||
+                    kind == wire::ExprKind::Min || kind == wire::ExprKind::Max;
+        std::string text = print(i, depth - 1);
+        return atom || (kind == wire::ExprKind::Mul &&
+                        e.kind() != wire::ExprKind::FloorDiv &&
+                        e.kind() != wire::ExprKind::CeilDiv)
+                   ? text
+                   : "(" + text + ")";
+      };
+      if (e.kind() == wire::ExprKind::Not)
+        return "not " + operand(e.lhs());
+      if (e.kind() == wire::ExprKind::Min || e.kind() == wire::ExprKind::Max)
+        return (e.kind() == wire::ExprKind::Min ? "min(" : "max(") +
+               print(e.lhs(), depth - 1) + ", " + print(e.rhs(), depth - 1) +
+               ")";
+      static constexpr const char *kOperators[] = {
+          "", "", " + ",  " - ",  "*",   " // ", " ceildiv ", " % ",
+          "", "", " == ", " != ", " < ", " <= ", " and ",     " or "};
+      return operand(e.lhs()) + kOperators[size_t(e.kind())] + operand(e.rhs());
+    }
+  };
+  return Printer{plan()}.print(index, 6);
+}

@@ -1,0 +1,215 @@
+//===- ShapeInstance.cpp - An entry point at fixed sizes ------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShapeInstance.h"
+
+#include "CPU/Copy.h"
+#include "MemoryPlanner.h"
+
+#include <algorithm>
+
+using namespace fp8c::rt;
+using wire::ValueKind;
+
+ShapeInstance::ShapeInstance(Program &program, const EntryPoint &entry,
+                             std::vector<int64_t> dims)
+    : program(program), key(std::move(dims)),
+      sizes(solveSizes(program, entry, key.data())),
+      tensors(program.plan().values()->size()), roots(tensors.size()),
+      used(tensors.size()) {
+  for (const wire::Input *input : *entry.wire->inputs())
+    useValue(input->value());
+  for (const wire::Output *output : *entry.wire->outputs()) {
+    integers.push_back(0);
+    if (output->kind() == wire::OutputKind::Tensor)
+      useValue(output->value());
+    else if (output->kind() == wire::OutputKind::Integer)
+      integers.back() = sizes.get(output->expr(), output->name()->c_str());
+  }
+  for (const wire::Step *step : *entry.wire->steps())
+    forEachOperand(*step, [&](uint32_t value, bool) { useValue(value); });
+  placeArena();
+  for (const wire::Step *wireStep : *entry.wire->steps()) {
+    steps.emplace_back();
+    steps.back().wire = wireStep;
+    prepare(steps.back());
+    scratchSize = std::max(scratchSize, alignUp(steps.back().scratch));
+  }
+}
+
+void ShapeInstance::useValue(uint32_t value) {
+  if (used[value])
+    return;
+  used[value] = true;
+  const wire::Value &v = *program.plan().values()->Get(value);
+  std::string where = "value " + std::to_string(value);
+  uint32_t rank = v.dims()->size();
+  auto memory = std::make_unique<int64_t[]>(2 * size_t(rank) + 1);
+  int64_t *dims = memory.get(), *strides = memory.get() + rank;
+  extents.push_back(std::move(memory));
+  for (uint32_t i = 0; i < rank; ++i)
+    dims[i] = sizes.get(v.dims()->Get(i), where.c_str());
+  int64_t bytes = byteSize(v.dtype(), dims, rank);
+  require(bytes >= 0, FP8RT_GUARD_VIOLATED, where, ": its size is negative or",
+          " overflows");
+  Tensor &t = tensors[value];
+  t = {v.dtype(), rank, dims, strides, bytes / elementSize(v.dtype()), nullptr};
+
+  if (v.kind() != ValueKind::View) {
+    int64_t stride = 1;
+    for (uint32_t i = rank; i-- > 0;) {
+      strides[i] = stride;
+      stride *= std::max<int64_t>(dims[i], 1);
+    }
+    if (v.kind() == ValueKind::Weight || v.kind() == ValueKind::State) {
+      const auto &stored =
+          v.kind() == ValueKind::Weight
+              ? *program.plan().weights()->Get(v.index())->dims()
+              : *program.plan().states()->Get(v.index())->dims();
+      require(std::equal(stored.begin(), stored.end(), dims),
+              FP8RT_INVALID_PACKAGE, "plan: ", where,
+              ": dims are not those of what it refers to");
+    }
+    places.push_back({value, value, 0, v.kind() == ValueKind::Arena});
+    return;
+  }
+  uint32_t root = rootOf(program.plan(), value);
+  useValue(root);
+  int64_t offset = sizes.get(v.offset(), where.c_str());
+  // Every element that the view can reach lies within the root.
+  int64_t low = offset, high = offset;
+  bool overflow = false;
+  for (uint32_t i = 0; i < rank; ++i) {
+    strides[i] = sizes.get(v.strides()->Get(i), where.c_str());
+    int64_t reach;
+    overflow |= __builtin_mul_overflow(std::max<int64_t>(dims[i] - 1, 0),
+                                       strides[i], &reach) ||
+                __builtin_add_overflow(reach < 0 ? low : high, reach,
+                                       reach < 0 ? &low : &high);
+  }
+  int64_t count = tensors[root].elements;
+  require(t.elements == 0 || (!overflow && low >= 0 && high < count),
+          FP8RT_INVALID_PACKAGE, "plan: ", where, ": a view of elements ", low,
+          " to ", high, " of a buffer of ", count);
+  int64_t byteOffset = t.elements == 0 ? 0 : offset * elementSize(v.dtype());
+  places.push_back({value, root, byteOffset, false});
+}
+
+void ShapeInstance::placeArena() {
+  std::vector<Lifetime> lifetimes;
+  std::vector<Place *> owners;
+  for (Place &place : places) {
+    if (!place.inArena)
+      continue;
+    const wire::Value &v = *program.plan().values()->Get(place.value);
+    const Tensor &t = tensors[place.value];
+    lifetimes.push_back(
+        {t.elements * elementSize(t.dtype), v.first(), v.last()});
+    owners.push_back(&place);
+  }
+  arenaSize = planMemory(lifetimes);
+  require(arenaSize >= 0, FP8RT_OUT_OF_MEMORY,
+          "the intermediate values' size overflows");
+  std::vector<int64_t> rootOffsets(tensors.size());
+  for (size_t i = 0; i < owners.size(); ++i) {
+    owners[i]->offset = lifetimes[i].offset;
+    rootOffsets[owners[i]->value] = lifetimes[i].offset;
+  }
+  for (Place &place : places) {
+    ValueKind kind = program.plan().values()->Get(place.root)->kind();
+    if (kind != ValueKind::Arena || place.inArena)
+      continue;
+    place.offset += rootOffsets[place.root];
+    place.inArena = true;
+  }
+}
+
+void ShapeInstance::prepare(PreparedStep &step) {
+  auto optional = [&](uint32_t value) {
+    return value == kNone ? nullptr : &tensors[value];
+  };
+  std::string where =
+      "step " + std::to_string(&step - steps.data()) +
+      (step.wire->name() ? " (" + step.wire->name()->str() + ")" : "");
+  switch (step.wire->command_type()) {
+  case wire::Command::Launch: {
+    const wire::Launch &launch = *step.wire->command_as_Launch();
+    step.kernel = program.cpuKernels().kernel(launch.kernel());
+    step.tasks = sizes.get(launch.tasks(), where.c_str());
+    step.scratch = sizes.get(launch.scratch(), where.c_str());
+    require(step.tasks >= 0 && step.scratch >= 0 &&
+                step.scratch <= INT64_MAX / 2,
+            FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", step.tasks,
+            " tasks with ", step.scratch, " bytes of scratch");
+    for (uint32_t size : *launch.sizes())
+      step.sizes.push_back(sizes.get(size, where.c_str()));
+    for (uint32_t operand : *launch.operands())
+      step.operands.push_back(&tensors[operand]);
+    step.pointers.resize(step.operands.size());
+    break;
+  }
+  case wire::Command::Matmul: {
+    const wire::Matmul &m = *step.wire->command_as_Matmul();
+    MatmulArgs args;
+    args.a = &tensors[m.a()];
+    args.b = &tensors[m.b()];
+    args.d = &tensors[m.d()];
+    args.bias = optional(m.bias());
+    args.aScale = optional(m.a_scale());
+    args.bScale = optional(m.b_scale());
+    args.resultScale = optional(m.result_scale());
+    args.amax = optional(m.amax());
+    args.bDecode = optional(m.b_decode());
+    args.bDecodeDType = m.b_decode_dtype();
+    args.aBlockM = m.a_block_m();
+    args.aBlockK = m.a_block_k();
+    args.bBlockK = m.b_block_k();
+    args.bBlockN = m.b_block_n();
+    args.saturate = m.saturate();
+    step.matmul = std::make_unique<Matmul>(args, where);
+    step.scratch = step.matmul->scratchBytes();
+    break;
+  }
+  case wire::Command::Attention: {
+    const wire::Attention &a = *step.wire->command_as_Attention();
+    AttentionArgs args;
+    args.query = &tensors[a.query()];
+    args.key = &tensors[a.key()];
+    args.value = &tensors[a.value()];
+    args.out = &tensors[a.out()];
+    args.mask = optional(a.mask());
+    args.scale = static_cast<float>(a.scale());
+    args.causal = a.causal();
+    step.attention = std::make_unique<Attention>(args, where);
+    step.scratch = step.attention->scratchBytes();
+    break;
+  }
+  case wire::Command::Copy: {
+    const wire::Copy &copy = *step.wire->command_as_Copy();
+    step.source = &tensors[copy.src()];
+    step.target = &tensors[copy.dst()];
+    checkCopy(*step.source, *step.target, where);
+    break;
+  }
+  case wire::Command::Fill:
+    step.target = &tensors[step.wire->command_as_Fill()->dst()];
+    break;
+  case wire::Command::NONE:
+    break;
+  }
+}
+
+void ShapeInstance::patchPointers(char *arena) {
+  for (const Place &place : places) {
+    char *base = place.inArena ? arena : roots[place.root];
+    tensors[place.value].data = base ? base + place.offset : nullptr;
+  }
+  for (PreparedStep &step : steps)
+    for (size_t i = 0; i < step.operands.size(); ++i)
+      step.pointers[i] = step.operands[i]->data;
+}

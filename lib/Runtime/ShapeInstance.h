@@ -1,0 +1,101 @@
+//===- ShapeInstance.h - An entry point at fixed sizes ----------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_SHAPEINSTANCE_H
+#define FP8C_LIB_RUNTIME_SHAPEINSTANCE_H
+
+#include "CPU/Attention.h"
+#include "CPU/KernelObject.h"
+#include "CPU/Matmul.h"
+#include "Program.h"
+#include "Sizes.h"
+#include "Tensor.h"
+
+#include <memory>
+#include <vector>
+
+namespace fp8c::rt {
+
+/// A step with everything but pointers worked out.
+struct PreparedStep {
+  const wire::Step *wire = nullptr;
+  /// Launch: the function, its units of work and the evaluated size block.
+  KernelFn kernel = nullptr;
+  int64_t tasks = 0;
+  std::vector<int64_t> sizes;
+  std::vector<const Tensor *> operands;
+  std::vector<void *> pointers;
+  /// Matmul and Attention.
+  std::unique_ptr<Matmul> matmul;
+  std::unique_ptr<Attention> attention;
+  /// Copy and Fill.
+  const Tensor *source = nullptr;
+  const Tensor *target = nullptr;
+  /// Bytes of scratch that each thread needs.
+  int64_t scratch = 0;
+};
+
+/// Sizes, offsets and command parameters of an entry point for one set of input
+/// dims. Only the tensors' pointers change from call to call.
+class ShapeInstance {
+public:
+  /// Solves and checks the sizes; `dims` are all inputs' dims one after the
+  /// other. Throws an Error when they do not fit.
+  ShapeInstance(Program &program, const EntryPoint &entry,
+                std::vector<int64_t> dims);
+  ShapeInstance(const ShapeInstance &) = delete;
+
+  /// The inputs' dims that it was made for.
+  const std::vector<int64_t> &inputDims() const { return key; }
+  /// Bytes of arena memory that it needs.
+  int64_t arenaBytes() const { return arenaSize; }
+  /// Bytes of scratch memory that each thread needs.
+  int64_t scratchBytes() const { return scratchSize; }
+  /// A value of the plan that this entry point uses.
+  const Tensor &tensor(uint32_t value) const { return tensors[value]; }
+  /// Sets the memory of a root value and of its views.
+  void setRoot(uint32_t value, char *data) { roots[value] = data; }
+  /// Carries what setRoot gave to every tensor and every launch.
+  void patchPointers(char *arena);
+
+  /// An integer among the outputs.
+  int64_t integer(size_t output) const { return integers[output]; }
+
+  std::vector<PreparedStep> steps;
+
+private:
+  /// A used value: where its memory is.
+  struct Place {
+    uint32_t value;
+    uint32_t root;
+    /// In bytes, from the root's first element, or from the arena's.
+    int64_t offset;
+    bool inArena;
+  };
+  void useValue(uint32_t value);
+  void placeArena();
+  void prepare(PreparedStep &step);
+
+  Program &program;
+  std::vector<int64_t> key;
+  Sizes sizes;
+  /// Indexed by the plan's values; those of other entry points stay empty.
+  std::vector<Tensor> tensors;
+  std::vector<char *> roots;
+  std::vector<Place> places;
+  std::vector<bool> used;
+  /// Dims and strides of the used values.
+  std::vector<std::unique_ptr<int64_t[]>> extents;
+  std::vector<int64_t> integers;
+  int64_t arenaSize = 0;
+  int64_t scratchSize = 0;
+};
+
+} // namespace fp8c::rt
+
+#endif // FP8C_LIB_RUNTIME_SHAPEINSTANCE_H
