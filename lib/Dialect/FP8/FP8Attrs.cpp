@@ -30,7 +30,9 @@ Attribute ScalingAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess())
     return {};
   if (failed(parser.parseOptionalGreater())) {
-    if (parser.parseDimensionList(block, /*allowDynamic=*/true, /*withTrailingX=*/false) || parser.parseGreater())
+    if (parser.parseDimensionList(block, /*allowDynamic=*/true,
+                                  /*withTrailingX=*/false) ||
+        parser.parseGreater())
       return {};
   }
   return parser.getChecked<ScalingAttr>(loc, parser.getContext(), block);
@@ -42,10 +44,12 @@ void ScalingAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult ScalingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> block) {
+LogicalResult ScalingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<int64_t> block) {
   for (int64_t extent : block)
     if (!ShapedType::isDynamic(extent) && extent < 1)
-      return emitError() << "expected block extents of at least 1 or '?', got " << extent;
+      return emitError() << "expected block extents of at least 1 or '?', got "
+                         << extent;
   return success();
 }
 
@@ -60,9 +64,12 @@ ScalingAttr ScalingAttr::row(MLIRContext *context, int64_t rank) {
   return get(context, block);
 }
 
-bool ScalingAttr::isTensor() const { return llvm::all_of(getBlock(), ShapedType::isDynamic); }
+bool ScalingAttr::isTensor() const {
+  return llvm::all_of(getBlock(), ShapedType::isDynamic);
+}
 
 bool ScalingAttr::isRow() const {
   return !getBlock().empty() && ShapedType::isDynamic(getBlock().back()) &&
-         llvm::all_of(getBlock().drop_back(), [](int64_t extent) { return extent == 1; });
+         llvm::all_of(getBlock().drop_back(),
+                      [](int64_t extent) { return extent == 1; });
 }

@@ -25,6 +25,7 @@ void FP8Dialect::initialize() {
   registerAttributes();
 }
 
-Operation *FP8Dialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *FP8Dialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                           Type type, Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }

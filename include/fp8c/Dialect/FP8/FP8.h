@@ -46,6 +46,9 @@ F8Format getF8Format(mlir::Type type);
 /// string for each result. Kernels' yields keep it, plan values get it.
 inline constexpr llvm::StringLiteral kNodeAttr = "fp8.node";
 
+/// The attribute of an fp8.kernel with a name a result, "" for none.
+inline constexpr llvm::StringLiteral kNodesAttr = "fp8.nodes";
+
 /// The discardable argument attribute that holds an input's name.
 inline constexpr llvm::StringLiteral kInputNameAttr = "fp8.name";
 

@@ -22,6 +22,11 @@ include "mlir/Interfaces/VectorInterfaces.td"
 
 class FP8_Op<string mnemonic, list<Trait> traits = []> : Op<FP8_Dialect, mnemonic, traits>;
 
+/// Sizes of results from operands, so that no pass computes a value to know its
+/// shape.
+def FP8_ReifiesShapes
+    : DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>;
+
 def FP8_F8 : AnyTypeOf<[F8E4M3FN, F8E5M2], "f8E4M3FN or f8E5M2">;
 def FP8_Wide : AnyTypeOf<[F32, BF16, F16], "f32, bf16 or f16">;
 def FP8_F8Tensor : RankedTensorOf<[FP8_F8]>;
@@ -35,7 +40,7 @@ def FP8_F32Tensor : RankedTensorOf<[F32]>;
 
 def FP8_CastOp : FP8_Op<"cast", [
     Pure, Elementwise, Scalarizable, Vectorizable, Tensorizable, SameOperandsAndResultShape,
-    DeclareOpInterfaceMethods<VectorUnrollOpInterface>]> {
+    DeclareOpInterfaceMethods<VectorUnrollOpInterface>, FP8_ReifiesShapes]> {
   let summary = "rounding to an f8 type, or exact widening from one";
   let description = [{
     Rounds f32, bf16 or f16 to an f8 type once, to nearest with ties to even, from the exact source value; or widens an
@@ -52,12 +57,12 @@ def FP8_CastOp : FP8_Op<"cast", [
   }];
   let arguments = (ins AnyType:$input, DefaultValuedAttr<FP8_OverflowAttr, "Overflow::Saturate">:$overflow);
   let results = (outs AnyType:$result);
-  let assemblyFormat = "$input (`overflow` `=` $overflow^)? attr-dict `:` type($input) `to` type($result)";
+  let assemblyFormat = "$input (`overflow` `=` `` $overflow^)? attr-dict `:` type($input) `to` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
 
-def FP8_QuantizeOp : FP8_Op<"quantize", [Pure]> {
+def FP8_QuantizeOp : FP8_Op<"quantize", [FP8_ReifiesShapes, Pure]> {
   let summary = "a scaled cast to an f8 type";
   let description = [{
     `result[i] = cast(f32(input[i]) / scale[block(i)])`, or times the scale (`mode = multiply`): the input widened to
@@ -70,13 +75,13 @@ def FP8_QuantizeOp : FP8_Op<"quantize", [Pure]> {
     DefaultValuedAttr<FP8_OverflowAttr, "Overflow::Saturate">:$overflow);
   let results = (outs FP8_F8Tensor:$result);
   let assemblyFormat = [{
-    $input `by` $scale $scaling (`mode` `=` $mode^)? (`overflow` `=` $overflow^)? attr-dict
+    $input `by` $scale $scaling (`mode` `=` `` $mode^)? (`overflow` `=` `` $overflow^)? attr-dict
     `:` type($input) `,` type($scale) `->` type($result)
   }];
   let hasVerifier = 1;
 }
 
-def FP8_DequantizeOp : FP8_Op<"dequantize", [Pure]> {
+def FP8_DequantizeOp : FP8_Op<"dequantize", [FP8_ReifiesShapes, Pure]> {
   let summary = "f8 values times their scale";
   let description = [{
     `result[i] = round(input[i] * scale[block(i)])`: the exact product of the widened operands rounded once to the type
@@ -90,7 +95,7 @@ def FP8_DequantizeOp : FP8_Op<"dequantize", [Pure]> {
   let hasVerifier = 1;
 }
 
-def FP8_AmaxOp : FP8_Op<"amax", [Pure]> {
+def FP8_AmaxOp : FP8_Op<"amax", [FP8_ReifiesShapes, Pure]> {
   let summary = "largest absolute value of each scaling block";
   let description = [{
     NaN if any element of the block is NaN. The result has the input's element type or f32 (exact either way) and the
@@ -103,7 +108,7 @@ def FP8_AmaxOp : FP8_Op<"amax", [Pure]> {
   let hasVerifier = 1;
 }
 
-def FP8_ComputeScaleOp : FP8_Op<"compute_scale", [Pure]> {
+def FP8_ComputeScaleOp : FP8_Op<"compute_scale", [FP8_ReifiesShapes, Pure]> {
   let summary = "amax to a scale and its reciprocal";
   let description = [{
     `scale = (max / max(amax, eps)) / 2^margin` with `max` the largest finite value of `format`, and its reciprocal
@@ -122,7 +127,7 @@ def FP8_ComputeScaleOp : FP8_Op<"compute_scale", [Pure]> {
   }];
 }
 
-def FP8_UpdateHistoryOp : FP8_Op<"update_history", [Pure]> {
+def FP8_UpdateHistoryOp : FP8_Op<"update_history", [FP8_ReifiesShapes, Pure]> {
   let summary = "the step of delayed scaling: read, roll, write";
   let description = [{
     Reads `history` (rank 1) by `reduce`: its maximum, NaN-propagating, or the most recent entry, element 0. Then rolls
@@ -132,7 +137,7 @@ def FP8_UpdateHistoryOp : FP8_Op<"update_history", [Pure]> {
   let arguments = (ins FP8_F32Tensor:$history, FP8_F32Tensor:$amax, FP8_HistoryReduceAttr:$reduce);
   let results = (outs FP8_F32Tensor:$used, FP8_F32Tensor:$updated);
   let assemblyFormat = [{
-    $history `,` $amax `reduce` `=` $reduce attr-dict `:` type($history) `,` type($amax) `->` type($used) `,` type($updated)
+    $history `,` $amax `reduce` `=` `` $reduce attr-dict `:` type($history) `,` type($amax) `->` type($used) `,` type($updated)
   }];
   let hasVerifier = 1;
 }
@@ -141,7 +146,7 @@ def FP8_UpdateHistoryOp : FP8_Op<"update_history", [Pure]> {
 // Products and attention
 //===----------------------------------------------------------------------===//
 
-def FP8_ScaledMatmulOp : FP8_Op<"scaled_matmul", [Pure, AttrSizedOperandSegments]> {
+def FP8_ScaledMatmulOp : FP8_Op<"scaled_matmul", [FP8_ReifiesShapes, Pure, AttrSizedOperandSegments]> {
   let summary = "a product of scaled f8 operands";
   let description = [{
     `D = scale_d * (scale_a * scale_b * (A x B) + bias)`, accumulated in f32, rounded once to the type of D.
@@ -164,7 +169,7 @@ def FP8_ScaledMatmulOp : FP8_Op<"scaled_matmul", [Pure, AttrSizedOperandSegments
   let hasVerifier = 1;
 }
 
-def FP8_MatmulOp : FP8_Op<"matmul", [Pure]> {
+def FP8_MatmulOp : FP8_Op<"matmul", [FP8_ReifiesShapes, Pure]> {
   let summary = "a product of bf16, f16 or f32 operands";
   let description = [{
     `D = A x B + bias`, accumulated in f32, rounded once to the type of D. `lhs` is (batch..., M, K), `rhs`
@@ -180,7 +185,7 @@ def FP8_MatmulOp : FP8_Op<"matmul", [Pure]> {
   let hasVerifier = 1;
 }
 
-def FP8_AttentionOp : FP8_Op<"attention", [Pure]> {
+def FP8_AttentionOp : FP8_Op<"attention", [FP8_ReifiesShapes, Pure]> {
   let summary = "scaled dot-product attention";
   let description = [{
     `softmax(scale * Q x K^T + mask) x V` for `query` (batch, heads, queries, D), `key` (batch, kv_heads, keys, D) and
@@ -223,7 +228,7 @@ def FP8_KernelOp : FP8_Op<"kernel", [
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def FP8_YieldOp : FP8_Op<"yield", [Pure, ReturnLike, Terminator]> {
@@ -270,7 +275,7 @@ def FP8_GlobalOp : FP8_Op<"global", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<StrAttr>:$sym_visibility, FP8_GlobalKindAttr:$kind,
     TypeAttrOf<AnyStaticShapeTensor>:$type, OptionalAttr<StrAttr>:$source, DefaultValuedAttr<I64Attr, "0">:$offset);
   let assemblyFormat = [{
-    ($sym_visibility^)? $kind $sym_name (`source` `=` $source^)? (`offset` `=` $offset^)? attr-dict `:` $type
+    ($sym_visibility^)? `` $kind $sym_name (`source` `=` $source^)? (`offset` `=` $offset^)? attr-dict `:` $type
   }];
   let hasVerifier = 1;
 }
