@@ -9,13 +9,13 @@
 //
 // Each `plan.kernel` becomes a function of C linkage
 //
-//   void NAME_v3(void *const *operands, const int64_t *sizes, int64_t begin,
-//                int64_t end, void *scratch);
+//   void NAME(void *const *operands, const int64_t *sizes, int64_t begin,
+//             int64_t end, void *scratch);
 //
-// and NAME_v4, the same for x86-64-v4. `operands` point to the first element of
-// the captured tensors, then of the results; `sizes` is the size block of
-// RowProgram.h; tasks [begin, end) are done; `scratch` is the calling thread's,
-// aligned to 64 bytes. The object needs nothing from outside.
+// in a shared object for each level of x86-64. `operands` point to the first
+// element of the captured tensors, then of the results; `sizes` is the size
+// block of RowProgram.h; tasks [begin, end) are done; `scratch` is the calling
+// thread's, aligned to 64 bytes. The object needs nothing from outside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,12 +41,6 @@ enum class CpuLevel {
   V4 = 4,
 };
 
-/// What to compile.
-struct CpuOptions {
-  /// One function a kernel and level; the function's name ends in `_v3`, `_v4`.
-  llvm::SmallVector<CpuLevel> levels = {CpuLevel::V3, CpuLevel::V4};
-};
-
 /// The dialects that generated code uses, for a context that only parses plans.
 void registerCpuDialects(mlir::DialectRegistry &registry);
 
@@ -55,9 +49,10 @@ void registerCpuDialects(mlir::DialectRegistry &registry);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 generateCpuKernels(mlir::ModuleOp plan);
 
-/// Compiles all kernels of `plan` into the bytes of an ELF shared object.
-llvm::Expected<std::string> compileCpuKernels(mlir::ModuleOp plan,
-                                              const CpuOptions &options = {});
+/// Compiles all kernels of `plan` for each of the levels: the bytes of one ELF
+/// shared object a level.
+llvm::Expected<llvm::SmallVector<std::string>>
+compileCpuKernels(mlir::ModuleOp plan, llvm::ArrayRef<CpuLevel> levels);
 
 } // namespace fp8c::codegen
 

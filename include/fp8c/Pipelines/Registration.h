@@ -15,10 +15,12 @@ class DialectRegistry;
 
 namespace fp8c {
 
-/// Adds every dialect that a level of fp8c uses, with the interfaces that its passes need.
+/// Adds every dialect that a level of fp8c uses, with the interfaces that its
+/// passes need.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
-/// Registers fp8c's passes and pipelines and the upstream passes that they are bisected with.
+/// Registers fp8c's passes and pipelines and the upstream passes that they are
+/// bisected with.
 void registerAllPasses();
 
 } // namespace fp8c

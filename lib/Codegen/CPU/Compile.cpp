@@ -109,8 +109,8 @@ static LogicalResult lowerToLLVM(ModuleOp module) {
   return applyFullConversion(module, target, std::move(patterns));
 }
 
-llvm::Expected<std::string>
-codegen::compileCpuKernels(ModuleOp plan, const CpuOptions &options) {
+llvm::Expected<llvm::SmallVector<std::string>>
+codegen::compileCpuKernels(ModuleOp plan, llvm::ArrayRef<CpuLevel> levels) {
   llvm::Expected<OwningOpRef<ModuleOp>> generated = generateCpuKernels(plan);
   if (!generated)
     return generated.takeError();
@@ -124,13 +124,16 @@ codegen::compileCpuKernels(ModuleOp plan, const CpuOptions &options) {
   if (!code)
     return llvm::createStringError(
         "generated kernels cannot be translated to LLVM IR");
-  llvm::SmallVector<std::string> objects;
-  for (CpuLevel level : options.levels) {
+  llvm::SmallVector<std::string> linked;
+  for (CpuLevel level : levels) {
     llvm::Expected<std::string> object =
         compileObject(*llvm::CloneModule(*code), level);
     if (!object)
       return object.takeError();
-    objects.push_back(std::move(*object));
+    llvm::Expected<std::string> shared = linkObject(*object);
+    if (!shared)
+      return shared.takeError();
+    linked.push_back(std::move(*shared));
   }
-  return linkObjects(objects);
+  return linked;
 }

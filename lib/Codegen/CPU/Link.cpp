@@ -23,7 +23,7 @@ using namespace llvm;
 using namespace fp8c;
 using namespace fp8c::codegen;
 
-Expected<std::string> codegen::linkObjects(ArrayRef<std::string> objects) {
+Expected<std::string> codegen::linkObject(StringRef object) {
   // The linker reads and writes files.
   SmallVector<SmallString<64>> paths;
   llvm::scope_exit remove([&] {
@@ -39,9 +39,8 @@ Expected<std::string> codegen::linkObjects(ArrayRef<std::string> objects) {
     stream << bytes;
     return Error::success();
   };
-  for (const std::string &object : objects)
-    if (Error error = makeFile("o", object))
-      return error;
+  if (Error error = makeFile("o", object))
+    return error;
   if (Error error = makeFile("so", ""))
     return error;
 

@@ -101,8 +101,6 @@ Expected<std::string> codegen::compileObject(Module &module, CpuLevel level) {
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
-    function.setName(function.getName() +
-                     (level == CpuLevel::V4 ? "_v4" : "_v3"));
     function.addFnAttr(Attribute::NoUnwind);
     function.addFnAttr("no-builtins");
     if (level == CpuLevel::V4) {

@@ -18,12 +18,11 @@ class Module;
 
 namespace fp8c::codegen {
 
-/// Optimises `module` for a level, adds the level's suffix to its functions and
-/// gives the bytes of a relocatable object.
+/// Optimises `module` for a level and gives the bytes of a relocatable object.
 llvm::Expected<std::string> compileObject(llvm::Module &module, CpuLevel level);
 
-/// Links objects into a shared object without undefined symbols.
-llvm::Expected<std::string> linkObjects(llvm::ArrayRef<std::string> objects);
+/// Links an object into a shared object without undefined symbols.
+llvm::Expected<std::string> linkObject(llvm::StringRef object);
 
 } // namespace fp8c::codegen
 

@@ -98,19 +98,20 @@ Kernels::Kernels(const std::string &text) {
     return;
   }
   auto start = std::chrono::steady_clock::now();
-  llvm::Expected<std::string> object = codegen::compileCpuKernels(*module);
+  auto objects = codegen::compileCpuKernels(*module, codegen::CpuLevel::V3);
   compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
-  if (!object) {
-    error = llvm::toString(object.takeError());
+  if (!objects) {
+    error = llvm::toString(objects.takeError());
     return;
   }
+  const std::string &object = objects->front();
   int file = memfd_create("kernels", MFD_CLOEXEC);
-  ssize_t written = write(file, object->data(), object->size());
+  ssize_t written = write(file, object.data(), object.size());
   std::string path = "/proc/self/fd/" + std::to_string(file);
   library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library || written != ssize_t(object->size()))
+  if (!library || written != ssize_t(object.size()))
     error = std::string("the object does not load: ") + dlerror();
   close(file);
 }
@@ -148,8 +149,7 @@ void Kernels::run(const std::string &name, std::vector<Tensor *> operands,
 
   using Function =
       void (*)(void *const *, const int64_t *, int64_t, int64_t, void *);
-  auto *function =
-      reinterpret_cast<Function>(dlsym(library, (name + "_v3").c_str()));
+  auto *function = reinterpret_cast<Function>(dlsym(library, name.c_str()));
   ASSERT_NE(function, nullptr);
   std::vector<uint8_t> scratch(program->getScratch(extents) + 128, 0xff);
   auto *aligned = reinterpret_cast<uint8_t *>(
