@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -35,5 +36,6 @@ void fp8c::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void fp8c::registerAllPasses() {
   mlir::registerTransformsPasses();
+  mlir::memref::registerResolveRankedShapeTypeResultDimsPass();
   fp8::registerFP8TransformsPasses();
 }
