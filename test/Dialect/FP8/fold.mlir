@@ -111,26 +111,37 @@ func.func @negative_narrow_and_back(%x: f32) -> f32 {
   return %1 : f32
 }
 
-// The scale of delayed scaling: an arm of a select that is not taken does not
-// leak its NaN or Inf. An old scale of 7 and a margin of 3.
+// The scale of delayed scaling, with amax 7, 0, NaN, Inf and 1e-40: each select
+// stays as it is, so that an arm that is not taken does not leak its NaN or Inf.
 // CHECK-LABEL: func @delayed_scale_where
 func.func @delayed_scale_where() -> tensor<5xf32> {
   %amax = arith.constant dense<[7.0, 0.0, 0x7FC00000, 0x7F800000, 1.0e-40]> : tensor<5xf32>
+  // CHECK-DAG: %[[AMAX:.+]] = arith.constant dense<[7.000000e+00, 0.000000e+00, 0x7FC00000, 0x7F800000,
   %old = arith.constant dense<7.0> : tensor<5xf32>
+  // CHECK-DAG: %[[OLD:.+]] = arith.constant dense<7.000000e+00>
   %max = arith.constant dense<448.0> : tensor<5xf32>
   %margin = arith.constant dense<8.0> : tensor<5xf32>
   %zero = arith.constant dense<0.0> : tensor<5xf32>
+  // CHECK-DAG: %[[ZERO:.+]] = arith.constant dense<0.000000e+00>
   %inf = arith.constant dense<0x7F800000> : tensor<5xf32>
+  // CHECK-DAG: %[[INF:.+]] = arith.constant dense<0x7F800000>
   %largest = arith.constant dense<0x7F7FFFFF> : tensor<5xf32>
+  // CHECK-DAG: %[[LARGEST:.+]] = arith.constant dense<3.40282347E+38>
   %quotient = arith.divf %max, %amax : tensor<5xf32>
   %scale = arith.divf %quotient, %margin : tensor<5xf32>
+  // CHECK-DAG: %[[SCALE:.+]] = arith.constant dense<[8.000000e+00, 0x7F800000, 0x7FC00000, 0.000000e+00, 0x7F800000]>
+  // CHECK: %[[POSITIVE:.+]] = arith.cmpf ogt, %[[AMAX]], %[[ZERO]]
+  // CHECK: %[[S0:.+]] = arith.select %[[POSITIVE]], %[[SCALE]], %[[OLD]]
+  // CHECK: %[[FINITE:.+]] = arith.cmpf one, %[[AMAX]], %[[INF]]
+  // CHECK: %[[S1:.+]] = arith.select %[[FINITE]], %[[S0]], %[[OLD]]
+  // CHECK: %[[OVERFLOW:.+]] = arith.cmpf oeq, %[[S1]], %[[INF]]
+  // CHECK: %[[S2:.+]] = arith.select %[[OVERFLOW]], %[[LARGEST]], %[[S1]]
+  // CHECK: return %[[S2]]
   %positive = arith.cmpf ogt, %amax, %zero : tensor<5xf32>
   %0 = arith.select %positive, %scale, %old : tensor<5xi1>, tensor<5xf32>
   %finite = arith.cmpf one, %amax, %inf : tensor<5xf32>
   %1 = arith.select %finite, %0, %old : tensor<5xi1>, tensor<5xf32>
   %overflow = arith.cmpf oeq, %1, %inf : tensor<5xf32>
   %2 = arith.select %overflow, %largest, %1 : tensor<5xi1>, tensor<5xf32>
-  // CHECK: %[[SCALE:.+]] = arith.constant dense<[8.000000e+00, 7.000000e+00, 7.000000e+00, 7.000000e+00, 3.40282347E+38]> : tensor<5xf32>
-  // CHECK: return %[[SCALE]]
   return %2 : tensor<5xf32>
 }
