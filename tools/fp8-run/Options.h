@@ -1,0 +1,42 @@
+//===- Options.h - The command line of fp8-run ------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_TOOLS_FP8_RUN_OPTIONS_H
+#define FP8C_TOOLS_FP8_RUN_OPTIONS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fp8c::run {
+
+/// What the command line says.
+struct Options {
+  std::string model;
+  std::string device;
+
+  std::string inputs;
+  /// NAME=FILE.npy
+  std::vector<std::string> inputFiles;
+  std::optional<uint64_t> random;
+  /// INPUT.AXIS=N or SYMBOL=N
+  std::vector<std::string> dims;
+  int64_t calls = 1;
+  std::string outputs, stateIn, stateOut;
+
+  std::string expect, expectState, expectTrace;
+  double maxDistance = 0.01;
+
+  bool list = false, benchmark = false, json = false, profile = false,
+       quiet = false, verbose = false;
+};
+
+} // namespace fp8c::run
+
+#endif // FP8C_TOOLS_FP8_RUN_OPTIONS_H

@@ -1,0 +1,208 @@
+//===- Report.cpp - What fp8-run prints -----------------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+
+#include "fp8c/Compare/Distance.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+
+using namespace fp8c;
+using namespace fp8c::run;
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+static void printSlots(const char *title, const std::vector<Slot> &slots) {
+  for (const Slot &slot : slots) {
+    std::string dims;
+    for (const std::string &text : slot.dimTexts)
+      dims += (dims.empty() ? "" : ", ") + text;
+    const char *type = slot.kind == FP8RT_TENSOR    ? rt::dtypeName(slot.dtype)
+                       : slot.kind == FP8RT_INTEGER ? "integer"
+                                                    : "none";
+    std::printf("%-7s %-32s %-10s [%s]\n", title, slot.name.c_str(), type,
+                dims.c_str());
+  }
+}
+
+void run::printSignature(const Session &session) {
+  printSlots("input", session.inputs);
+  printSlots("output", session.outputs);
+  printSlots("state", session.states);
+  for (const Symbol &symbol : session.symbols) {
+    std::printf("%-7s %-32s %" PRId64 "..", "symbol", symbol.name.c_str(),
+                symbol.min);
+    if (symbol.max != INT64_MAX)
+      std::printf("%" PRId64, symbol.max);
+    if (symbol.multiple > 1)
+      std::printf(", a multiple of %" PRId64, symbol.multiple);
+    std::printf("\n");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Distances
+//===----------------------------------------------------------------------===//
+
+bool run::printDistances(const TensorMap &got, const TensorMap &expected,
+                         double maxDistance, bool quiet) {
+  bool passed = !expected.empty();
+  if (!quiet)
+    std::printf("%-32s %-16s %10s %10s %11s %8s %9s  %s\n", "tensor", "shape",
+                "relative", "largest", "cosine", "equal", "NaN", "");
+  for (const auto &[name, want] : expected) {
+    auto found = got.find(name);
+    std::string verdict = "ok";
+    compare::Distance d;
+    if (found == got.end()) {
+      verdict = "MISSING: nothing of that name was computed";
+    } else if (found->second.dims != want.dims) {
+      verdict = "MISS: got " + compare::formatDims(found->second.dims);
+    } else {
+      d = compare::measure(found->second.view(), want.view());
+      if (d.expectedAllZero)
+        verdict = "MISS: all expected values are 0, which proves nothing";
+      else if (!(d.relative <= maxDistance))
+        verdict = "MISS: farther than " + std::to_string(maxDistance);
+    }
+    const bool ok = verdict == "ok";
+    passed &= ok;
+    if (quiet && ok)
+      continue;
+    std::printf("%-32s %-16s %10.3e %10.3e %11.8f %7.2f%% %4" PRId64
+                "/%-4" PRId64 "  %s\n",
+                name.c_str(), compare::formatDims(want.dims).c_str(),
+                d.relative, d.largest, d.cosine, 100 * d.equal, d.gotNaN,
+                d.expectedNaN, verdict.c_str());
+  }
+  if (expected.empty())
+    std::printf("nothing is expected: the file has no tensors\n");
+  return passed;
+}
+
+//===----------------------------------------------------------------------===//
+// Lock-step
+//===----------------------------------------------------------------------===//
+
+static const char *getBarName(compare::Bar bar) {
+  switch (bar) {
+  case compare::Bar::Exact:
+    return "exact";
+  case compare::Bar::Kernel:
+    return "rounded";
+  case compare::Bar::Product:
+    return "product";
+  case compare::Bar::Attention:
+    return "attention";
+  }
+  return "";
+}
+
+bool run::printLockstep(const compare::Lockstep &lockstep,
+                        const Options &options) {
+  const auto &rows = lockstep.getRows();
+  if (!options.quiet)
+    std::printf("%5s %-20s %-32s %-8s %-14s %-9s %9s %6s %10s  %s\n", "step",
+                "command", "node", "type", "shape", "bar", "equal", "ulp",
+                "distance", "");
+  size_t missed = 0;
+  for (const compare::LockstepRow &row : rows) {
+    missed += !row.passed;
+    if (options.quiet && row.passed)
+      continue;
+    std::printf("%5u %-20s %-32s %-8s %-14s %-9s %8.3f%% %6" PRId64
+                " %10.3e  %s%s\n",
+                row.step, row.command.c_str(), row.node.c_str(),
+                rt::dtypeName(row.dtype), compare::formatDims(row.dims).c_str(),
+                getBarName(row.bar), 100 * row.equal, row.worst, row.relative,
+                row.passed ? "ok" : "MISS: ", row.reason.c_str());
+    if (!row.passed)
+      std::printf("      in %s at %s\n", row.path.c_str(),
+                  row.location.c_str());
+  }
+  if (!options.quiet)
+    for (const compare::Unmatched &row : lockstep.getUnmatched())
+      std::printf("%5u %-20s no counterpart: %s%s%s%s\n", row.step,
+                  row.command.c_str(), row.reason.c_str(),
+                  row.name.empty() ? "" : " (", row.name.c_str(),
+                  row.name.empty() ? "" : ")");
+  std::printf("lock-step: %zu results compared, %zu missed their bar, %zu "
+              "without a counterpart\n",
+              rows.size(), missed, lockstep.getUnmatched().size());
+  return missed == 0 && !rows.empty();
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+void run::printBenchmark(std::vector<double> seconds, bool json) {
+  std::sort(seconds.begin(), seconds.end());
+  const double least = seconds.front() * 1e3, most = seconds.back() * 1e3,
+               median = seconds[seconds.size() / 2] * 1e3;
+  std::printf(json ? "{\"calls\": %zu, \"median_ms\": %.6f, \"min_ms\": %.6f, "
+                     "\"max_ms\": %.6f}\n"
+                   : "%zu calls: median %.4f ms, min %.4f ms, max %.4f ms\n",
+              seconds.size(), median, least, most);
+}
+
+/// Bytes of the elements of a value, each counted once.
+static int64_t countBytes(const rt::ObservedValue &value) {
+  int64_t bytes = compare::elementBytes(value.dtype);
+  for (int64_t dim : value.dims)
+    bytes *= dim;
+  return bytes;
+}
+
+void Profile::afterStep(const rt::ObservedStep &step, double seconds) {
+  if (rows.size() <= step.index)
+    rows.resize(step.index + 1);
+  Row &row = rows[step.index];
+  if (row.calls++ == 0) {
+    row.command = step.kernel.empty()
+                      ? plan::wire::EnumNameCommand(step.command)
+                      : std::string(step.kernel);
+    row.name = step.name;
+    row.path = step.path;
+  }
+  row.seconds += seconds;
+  for (const rt::ObservedValue &value : step.reads)
+    row.bytes += countBytes(value);
+  for (const rt::ObservedValue &value : step.writes)
+    row.bytes += countBytes(value);
+  row.flops += 2 * step.m * step.n * step.k * std::max<int64_t>(step.batch, 1);
+}
+
+void Profile::print() const {
+  std::vector<const Row *> order;
+  double total = 0;
+  for (const Row &row : rows) {
+    order.push_back(&row);
+    total += row.seconds;
+  }
+  std::sort(order.begin(), order.end(), [](const Row *a, const Row *b) {
+    return a->seconds > b->seconds;
+  });
+  std::printf("%10s %7s %9s %9s  %-20s %s\n", "us", "share", "GB/s", "GFLOP/s",
+              "command", "module: nodes");
+  for (const Row *row : order) {
+    if (row->calls == 0)
+      continue;
+    const double nano = std::max(row->seconds * 1e9, 1e-3);
+    std::printf("%10.2f %6.1f%% %9.2f %9.2f  %-20s %s: %s\n",
+                row->seconds * 1e6 / double(row->calls),
+                100 * row->seconds / std::max(total, 1e-12),
+                double(row->bytes) / nano, double(row->flops) / nano,
+                row->command.c_str(), row->path.c_str(), row->name.c_str());
+  }
+}

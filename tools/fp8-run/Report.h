@@ -1,0 +1,51 @@
+//===- Report.h - What fp8-run prints ---------------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_TOOLS_FP8_RUN_REPORT_H
+#define FP8C_TOOLS_FP8_RUN_REPORT_H
+
+#include "Options.h"
+#include "Session.h"
+#include "fp8c/Compare/Lockstep.h"
+
+namespace fp8c::run {
+
+/// The signature: inputs, outputs, states, symbols.
+void printSignature(const Session &session);
+
+/// A row a tensor of `expected`: how far `got` is from it. False if one is
+/// farther than `maxDistance`, missing, or expected to be all zero.
+bool printDistances(const TensorMap &got, const TensorMap &expected,
+                    double maxDistance, bool quiet);
+
+/// A row a compared result, what has no counterpart, and the counts. False if
+/// a row missed its bar or nothing was compared.
+bool printLockstep(const compare::Lockstep &lockstep, const Options &options);
+
+/// Times of calls in seconds.
+void printBenchmark(std::vector<double> seconds, bool json);
+
+/// What a step costs, summed over calls.
+class Profile : public rt::Observer {
+public:
+  void afterStep(const rt::ObservedStep &step, double seconds) override;
+  /// A row a step, the slowest first.
+  void print() const;
+
+private:
+  struct Row {
+    std::string command, name, path;
+    double seconds = 0;
+    int64_t calls = 0, bytes = 0, flops = 0;
+  };
+  std::vector<Row> rows;
+};
+
+} // namespace fp8c::run
+
+#endif // FP8C_TOOLS_FP8_RUN_REPORT_H

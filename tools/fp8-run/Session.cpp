@@ -1,0 +1,160 @@
+//===- Session.cpp - A program and its calls ------------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+using namespace fp8c;
+using namespace fp8c::run;
+
+void run::check(fp8rt_status_t status) {
+  if (status != FP8RT_OK)
+    throw rt::Error(status, fp8rt_error_message());
+}
+
+/// What the C interface says about a slot.
+static Slot makeSlot(const fp8rt_tensor_info_t &info) {
+  Slot slot{info.name, info.kind, DType::I64, {}, {}};
+  if (info.kind == FP8RT_TENSOR)
+    slot.dtype = fromDLPack(info.dtype);
+  for (int32_t d = 0; d < info.ndim; ++d) {
+    slot.dims.push_back(info.dims[d]);
+    slot.dimTexts.push_back(info.dim_texts[d]);
+  }
+  return slot;
+}
+
+static fp8rt_tensor_info_t makeInfo() {
+  fp8rt_tensor_info_t info{};
+  info.struct_size = sizeof(info);
+  return info;
+}
+
+Session::Session(fp8rt_program_t *loaded, const std::string &device)
+    : program(loaded) {
+  fp8rt_context_options_t options{};
+  options.struct_size = sizeof(options);
+  options.device = device.c_str();
+  check(fp8rt_context_create(program, &options, &context));
+  check(fp8rt_context_state(context, &state));
+
+  size_t count;
+  fp8rt_tensor_info_t info = makeInfo();
+  check(fp8rt_program_num_inputs(program, nullptr, &count));
+  for (size_t i = 0; i < count; ++i) {
+    check(fp8rt_program_input(program, nullptr, i, &info));
+    inputs.push_back(makeSlot(info));
+  }
+  check(fp8rt_program_num_outputs(program, nullptr, &count));
+  for (size_t i = 0; i < count; ++i) {
+    check(fp8rt_program_output(program, nullptr, i, &info));
+    outputs.push_back(makeSlot(info));
+  }
+  check(fp8rt_program_num_states(program, &count));
+  for (size_t i = 0; i < count; ++i) {
+    check(fp8rt_program_state(program, i, &info));
+    states.push_back(makeSlot(info));
+  }
+  check(fp8rt_program_num_symbols(program, &count));
+  for (size_t i = 0; i < count; ++i) {
+    fp8rt_symbol_info_t symbol{};
+    symbol.struct_size = sizeof(symbol);
+    check(fp8rt_program_symbol(program, i, &symbol));
+    symbols.push_back({symbol.name, symbol.min, symbol.max, symbol.multiple});
+  }
+  const char *name;
+  check(fp8rt_program_target(program, &name));
+  target = name;
+}
+
+std::unique_ptr<Session> Session::load(const std::string &path,
+                                       const std::string &device) {
+  fp8rt_program_t *program;
+  check(fp8rt_program_load_file(path.c_str(), nullptr, &program));
+  return std::unique_ptr<Session>(new Session(program, device));
+}
+
+std::unique_ptr<Session> Session::load(const std::vector<char> &package,
+                                       const std::string &device) {
+  fp8rt_program_t *program;
+  check(fp8rt_program_load_memory(package.data(), package.size(), nullptr,
+                                  &program));
+  return std::unique_ptr<Session>(new Session(program, device));
+}
+
+Session::~Session() {
+  fp8rt_state_destroy(state);
+  fp8rt_context_destroy(context);
+  fp8rt_program_destroy(program);
+}
+
+std::vector<int64_t>
+Session::getInputDims(size_t index, const std::vector<int64_t> &values) const {
+  std::vector<int64_t> dims(inputs[index].dims.size());
+  check(fp8rt_program_input_dims(program, nullptr, index, values.data(),
+                                 values.size(), dims.data()));
+  return dims;
+}
+
+void Session::call(std::vector<HostTensor> &arguments,
+                   std::vector<std::optional<HostTensor>> &results) {
+  std::vector<DLTensor> in, out;
+  std::vector<const DLTensor *> inPointers;
+  std::vector<DLTensor *> outPointers;
+  for (HostTensor &tensor : arguments)
+    in.push_back(tensor.toDLPack());
+  for (DLTensor &tensor : in)
+    inPointers.push_back(&tensor);
+  if (results.empty()) {
+    std::vector<fp8rt_output_t> infos(outputs.size());
+    for (fp8rt_output_t &info : infos)
+      info.struct_size = sizeof(info);
+    check(fp8rt_context_query_outputs(context, inPointers.data(), in.size(),
+                                      infos.data(), infos.size()));
+    for (const fp8rt_output_t &info : infos) {
+      if (info.kind == FP8RT_NONE)
+        results.emplace_back();
+      else if (info.kind == FP8RT_INTEGER)
+        results.push_back(HostTensor::make(DType::I64, {}));
+      else
+        results.push_back(HostTensor::make(fromDLPack(info.dtype),
+                                           {info.dims, info.dims + info.ndim}));
+    }
+  }
+  out.resize(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i])
+      out[i] = results[i]->toDLPack();
+    outPointers.push_back(results[i] ? &out[i] : nullptr);
+  }
+  check(fp8rt_context_call(context, inPointers.data(), in.size(),
+                           outPointers.data(), outPointers.size(), nullptr));
+}
+
+void Session::setState(const TensorMap &values) {
+  check(fp8rt_state_reset(state));
+  for (const auto &[name, tensor] : values) {
+    HostTensor copy = tensor;
+    const DLTensor dl = copy.toDLPack();
+    check(fp8rt_state_set(state, name.c_str(), &dl));
+  }
+}
+
+TensorMap Session::getState() const {
+  TensorMap values;
+  for (const Slot &slot : states) {
+    HostTensor tensor = HostTensor::make(slot.dtype, slot.dims);
+    DLTensor dl = tensor.toDLPack();
+    check(fp8rt_state_get(state, slot.name.c_str(), &dl));
+    values[slot.name] = std::move(tensor);
+  }
+  return values;
+}
+
+void Session::setObserver(rt::Observer *observer) {
+  rt::setObserver(context, observer);
+}

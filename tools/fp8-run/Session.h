@@ -1,0 +1,78 @@
+//===- Session.h - A program and its calls ----------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_TOOLS_FP8_RUN_SESSION_H
+#define FP8C_TOOLS_FP8_RUN_SESSION_H
+
+#include "HostTensor.h"
+#include "fp8c/Runtime/Observer.h"
+
+#include <memory>
+#include <optional>
+
+namespace fp8c::run {
+
+/// One input, output or state of a program.
+struct Slot {
+  std::string name;
+  fp8rt_kind_t kind;
+  DType dtype;
+  /// Extents, -1 where they depend on symbols.
+  std::vector<int64_t> dims;
+  /// The same as text: "64", "s0", "17*s1".
+  std::vector<std::string> dimTexts;
+};
+
+/// A symbol with the range that the program has for it.
+struct Symbol {
+  std::string name;
+  int64_t min, max, multiple;
+};
+
+/// Throws what the runtime says, if a call of it failed.
+void check(fp8rt_status_t status);
+
+/// A loaded program and one context.
+class Session {
+public:
+  /// From a file, or from bytes that must outlive the session.
+  static std::unique_ptr<Session> load(const std::string &path,
+                                       const std::string &device);
+  static std::unique_ptr<Session> load(const std::vector<char> &package,
+                                       const std::string &device);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  std::vector<Slot> inputs, outputs, states;
+  std::vector<Symbol> symbols;
+  std::string target;
+
+  /// The extents of input `index` for values of all symbols.
+  std::vector<int64_t> getInputDims(size_t index,
+                                    const std::vector<int64_t> &values) const;
+  /// Calls once; `results` get memory on the first call and keep it.
+  void call(std::vector<HostTensor> &arguments,
+            std::vector<std::optional<HostTensor>> &results);
+  /// Initial values again, then those that `values` has.
+  void setState(const TensorMap &values);
+  /// Buffers as they are now.
+  TensorMap getState() const;
+  void setObserver(rt::Observer *observer);
+
+private:
+  Session(fp8rt_program_t *program, const std::string &device);
+
+  fp8rt_program_t *program = nullptr;
+  fp8rt_context_t *context = nullptr;
+  fp8rt_state_t *state = nullptr;
+};
+
+} // namespace fp8c::run
+
+#endif // FP8C_TOOLS_FP8_RUN_SESSION_H

@@ -1,0 +1,302 @@
+//===- fp8-run.cpp - Runs a package or a model ----------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../common/Version.h"
+#include "Arguments.h"
+#include "Model.h"
+#include "Report.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace fp8c;
+using namespace fp8c::run;
+namespace cl = llvm::cl;
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+static const char *const kOverview = "fp8-run: run a .fp8 package\n";
+
+static const char *const kExamples = R"(
+EXAMPLES:
+  fp8-run model.fp8 --list
+  fp8-run model.fp8 --inputs=in.safetensors --outputs=out.safetensors
+  fp8-run model.fp8 --random=7 --dim x.1=513 --benchmark
+  fp8-run model.fp8 --inputs=in.safetensors --expect=out.safetensors
+  fp8-run model.fp8 --inputs=in.safetensors --expect-trace=trace.safetensors
+  fp8-run model.fp8 --inputs=in.safetensors --calls=3 --expect-state=s.safetensors
+
+EXIT STATUS:
+  0 done; 1 an error, or a comparison that missed its bar; 2 wrong usage
+)";
+
+static cl::OptionCategory category("fp8-run options");
+
+static cl::opt<std::string> modelOption(cl::Positional, cl::Required,
+                                        cl::desc("MODEL.fp8"),
+                                        cl::cat(category));
+static cl::opt<std::string>
+    inputsOption("inputs", cl::desc("safetensors file; keys are input names"),
+                 cl::value_desc("FILE"), cl::cat(category));
+static cl::list<std::string> inputOption(
+    "input", cl::desc("one input; bf16 and f8 as the bits in u2/u1 or V2/V1"),
+    cl::value_desc("NAME=FILE.npy"), cl::cat(category));
+static cl::opt<std::string>
+    randomOption("random", cl::ValueOptional,
+                 cl::desc("random inputs: normal numbers, integers of 0 to 7"),
+                 cl::value_desc("SEED"), cl::cat(category));
+static cl::list<std::string>
+    dimOption("dim", cl::desc("a size of the random inputs (default 16)"),
+              cl::value_desc("INPUT.AXIS=N or SYMBOL=N"), cl::cat(category));
+static cl::opt<std::string>
+    outputsOption("outputs", cl::desc("write the outputs of the last call"),
+                  cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<int64_t>
+    callsOption("calls", cl::init(1),
+                cl::desc("number of calls; state carries on"),
+                cl::value_desc("N"), cl::cat(category));
+static cl::opt<std::string>
+    stateInOption("state-in", cl::desc("buffers before the first call"),
+                  cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<std::string>
+    stateOutOption("state-out", cl::desc("write the buffers after the calls"),
+                   cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<std::string>
+    expectOption("expect", cl::desc("compare the outputs; a row an output"),
+                 cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<std::string> expectStateOption(
+    "expect-state",
+    cl::desc("compare the buffers; in lock-step every byte must agree"),
+    cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<std::string> expectTraceOption(
+    "expect-trace",
+    cl::desc("lock-step: run the last call with these values (keys are node "
+             "names), a row a command"),
+    cl::value_desc("FILE"), cl::cat(category));
+static cl::opt<double> maxDistanceOption(
+    "max-distance", cl::init(0.01),
+    cl::desc("bar of --expect and --expect-state: relative Frobenius distance "
+             "(default 0.01)"),
+    cl::value_desc("X"), cl::cat(category));
+static cl::opt<std::string>
+    compareOption("compare", cl::desc("run in lock-step with another device"),
+                  cl::value_desc("DEVICE"), cl::cat(category));
+static cl::opt<std::string> deviceOption("device", cl::init("cpu"),
+                                         cl::desc("cpu (the default)"),
+                                         cl::value_desc("DEVICE"),
+                                         cl::cat(category));
+static cl::opt<std::string>
+    graphOption("graph", cl::init("auto"),
+                cl::desc("auto, on or off; the cpu has no graphs"),
+                cl::value_desc("MODE"), cl::cat(category));
+static cl::opt<bool> listOption("list", cl::desc("print the signature"),
+                                cl::cat(category));
+static cl::opt<std::string>
+    benchmarkOption("benchmark", cl::ValueOptional,
+                    cl::desc("time calls for a second; =json prints an object"),
+                    cl::value_desc("json"), cl::cat(category));
+static cl::opt<bool> profileOption("profile",
+                                   cl::desc("time each command; a row each"),
+                                   cl::cat(category));
+static cl::opt<bool> quietOption("quiet", cl::desc("print misses alone"),
+                                 cl::cat(category));
+static cl::opt<bool> verboseOption("v", cl::desc("print sizes and times"),
+                                   cl::cat(category));
+
+/// Prints `message` as wrong usage.
+static int usage(const std::string &message) {
+  std::fprintf(stderr, "fp8-run: %s (see --help)\n", message.c_str());
+  return 2;
+}
+
+/// The options; nullopt after printing what is wrong.
+static std::optional<Options> getOptions() {
+  Options options;
+  options.model = modelOption;
+  options.device = deviceOption;
+  options.inputs = inputsOption;
+  options.inputFiles.assign(inputOption.begin(), inputOption.end());
+  options.dims.assign(dimOption.begin(), dimOption.end());
+  options.calls = callsOption;
+  options.outputs = outputsOption;
+  options.stateIn = stateInOption;
+  options.stateOut = stateOutOption;
+  options.expect = expectOption;
+  options.expectState = expectStateOption;
+  options.expectTrace = expectTraceOption;
+  options.maxDistance = maxDistanceOption;
+  options.list = listOption;
+  options.benchmark = benchmarkOption.getNumOccurrences() > 0;
+  options.json = benchmarkOption == "json";
+  options.profile = profileOption;
+  options.quiet = quietOption;
+  options.verbose = verboseOption;
+  if (randomOption.getNumOccurrences()) {
+    uint64_t seed = 0;
+    if (!randomOption.empty() &&
+        llvm::StringRef(randomOption).getAsInteger(10, seed)) {
+      usage("--random: expected a number, got \"" + randomOption + "\"");
+      return std::nullopt;
+    }
+    options.random = seed;
+  }
+  if (!benchmarkOption.empty() && benchmarkOption != "json")
+    usage("--benchmark: expected json, got \"" + benchmarkOption + "\"");
+  else if (graphOption != "auto" && graphOption != "on" && graphOption != "off")
+    usage("--graph: expected auto, on or off, got \"" + graphOption + "\"");
+  else if (options.calls < 1)
+    usage("--calls: expected at least 1, got " + std::to_string(callsOption));
+  else if (!dimOption.empty() && !options.random)
+    usage("--dim is for --random; sizes of files are their own");
+  else
+    return options;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Seconds of one call of `function`.
+template <typename Function> static double measureSeconds(Function function) {
+  const auto start = std::chrono::steady_clock::now();
+  function();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+using Results = std::vector<std::optional<HostTensor>>;
+
+/// The outputs by name; a `None` is left out.
+static TensorMap nameResults(const Session &session, const Results &results) {
+  TensorMap named;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i])
+      named[session.outputs[i].name] = *results[i];
+  return named;
+}
+
+/// Repeats the call for a second after a warm-up.
+static void runBenchmark(Session &session, std::vector<HostTensor> &arguments,
+                         Results &results, const Options &options) {
+  constexpr size_t kLeast = 5, kMost = 10000;
+  std::vector<double> seconds;
+  double total = 0;
+  while (seconds.size() < kLeast || (total < 1 && seconds.size() < kMost)) {
+    seconds.push_back(
+        measureSeconds([&] { session.call(arguments, results); }));
+    total += seconds.back();
+  }
+  printBenchmark(std::move(seconds), options.json);
+}
+
+/// Runs the calls again, the last one in lock-step with the trace.
+static bool runLockstep(Session &session, std::vector<HostTensor> &arguments,
+                        const TensorMap &initial, const Options &options) {
+  const TensorMap trace = readTensors(options.expectTrace);
+  std::map<std::string, compare::TensorView, std::less<>> views;
+  for (const auto &[name, tensor] : trace)
+    views.emplace(name, tensor.view());
+  compare::Lockstep lockstep([&](std::string_view node) {
+    auto found = views.find(node);
+    return found == views.end() ? nullptr : &found->second;
+  });
+  Results results;
+  session.setState(initial);
+  for (int64_t i = 0; i + 1 < options.calls; ++i)
+    session.call(arguments, results);
+  session.setObserver(&lockstep);
+  session.call(arguments, results);
+  session.setObserver(nullptr);
+  bool passed = printLockstep(lockstep, options);
+  if (!options.expectState.empty())
+    passed &= printDistances(
+        session.getState(), readTensors(options.expectState), 0, options.quiet);
+  return passed;
+}
+
+/// Does what the options ask for; false if a comparison missed its bar.
+static bool runSession(Session &session, const Options &options) {
+  if (options.list) {
+    printSignature(session);
+    return true;
+  }
+  std::vector<HostTensor> arguments = makeArguments(session, options);
+  TensorMap initial;
+  if (!options.stateIn.empty())
+    initial = readTensors(options.stateIn);
+  if (!initial.empty())
+    session.setState(initial);
+  if (options.verbose)
+    for (size_t i = 0; i < arguments.size(); ++i)
+      std::printf("%s: %s\n", session.inputs[i].name.c_str(),
+                  compare::formatDims(arguments[i].dims).c_str());
+
+  Results results;
+  for (int64_t i = 0; i < options.calls; ++i) {
+    const double seconds =
+        measureSeconds([&] { session.call(arguments, results); });
+    if (options.verbose)
+      std::printf("call %lld: %.3f ms\n", (long long)i + 1, seconds * 1e3);
+  }
+  const TensorMap named = nameResults(session, results);
+  if (!options.outputs.empty())
+    writeTensors(options.outputs, named);
+  if (!options.stateOut.empty())
+    writeTensors(options.stateOut, session.getState());
+
+  bool passed = true;
+  if (!options.expect.empty())
+    passed &= printDistances(named, readTensors(options.expect),
+                             options.maxDistance, options.quiet);
+  if (!options.expectState.empty())
+    passed &=
+        printDistances(session.getState(), readTensors(options.expectState),
+                       options.maxDistance, options.quiet);
+  if (!options.expectTrace.empty())
+    passed &= runLockstep(session, arguments, initial, options);
+  if (options.profile) {
+    Profile profile;
+    session.setObserver(&profile);
+    for (int i = 0; i < 10; ++i)
+      session.call(arguments, results);
+    session.setObserver(nullptr);
+    profile.print();
+  }
+  if (options.benchmark)
+    runBenchmark(session, arguments, results, options);
+  return passed;
+}
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter(tools::printVersion);
+  cl::extrahelp examples(kExamples);
+  if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
+    return 2;
+  std::optional<Options> options = getOptions();
+  if (!options)
+    return 2;
+  try {
+    if (compareOption.getNumOccurrences())
+      fail("--compare=", compareOption.getValue(),
+           ": only the cpu device exists, there is nothing to compare with");
+    std::vector<char> package;
+    std::unique_ptr<Session> session = loadModel(*options, package);
+    return runSession(*session, *options) ? 0 : 1;
+  } catch (const std::exception &error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "fp8-run: %s\n", error.what());
+    return 1;
+  }
+}
