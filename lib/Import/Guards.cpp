@@ -1,4 +1,4 @@
-//===- Guards.cpp - Conditions between input sizes ------------------------===//
+//===- Guards.cpp - Conditions between input sizes ---------------------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,252 +13,418 @@
 
 using namespace mlir;
 using namespace fp8c::import;
-using llvm::StringRef;
+using llvm::createStringError;
+using llvm::Error;
+using llvm::Expected;
+
+/// How deep conditions may nest.
+static constexpr unsigned kMaxDepth = 64;
 
 namespace {
-/// A size, or a condition: exactly one is set. A condition known to hold is
-/// an i1 constant too.
-struct Term {
-  OpFoldResult size;
-  Value condition;
+
+/// A condition: known, or an i1 value.
+struct Truth {
+  std::optional<bool> known = true;
+  Value value;
 };
 
-/// A recursive descent parser that builds as it reads. The first error stops
-/// it: `why` is set and every further result is null.
+/// A condition as Python has it: evaluating it may fail (a division by 0).
+struct Condition {
+  Truth holds, defined;
+};
+
+/// What an expression is: a number, with the condition under which it is
+/// defined, or a condition alone.
+struct Item {
+  OpFoldResult number;
+  Condition condition;
+  bool isNumber() const { return bool(number); }
+};
+
+/// Builds a condition while it reads it: recursive descent in the order of
+/// Python's grammar, one function a level of precedence.
 class Parser {
 public:
-  using DimLookup = llvm::function_ref<OpFoldResult(StringRef, int64_t)>;
-
-  Parser(StringRef text, GraphBuilder &graph, DimLookup dim)
+  Parser(StringRef text, GraphBuilder &graph,
+         llvm::function_ref<OpFoldResult(StringRef, int64_t)> dim)
       : rest(text), graph(graph), arith(graph.arith), dim(dim) {}
 
-  std::string why;
-
-  Value parse() {
-    Term result = disjunction();
-    if (why.empty() && !rest.trim().empty())
-      fail("unexpected '" + rest.trim().take_front(20) + "'");
-    return condition(result);
+  Expected<Value> parse() {
+    Expected<Item> item = disjunction();
+    if (!item)
+      return item.takeError();
+    if (!rest.trim().empty())
+      return unexpected();
+    Condition result = asCondition(*item);
+    Truth all = both(result.defined, result.holds);
+    if (all.known == true)
+      return Value();
+    return materialise(all);
   }
 
 private:
-  template <typename T = Term> T fail(const llvm::Twine &what) {
-    if (why.empty())
-      why = what.str();
-    return {};
+  //===--------------------------------------------------------------------===//
+  // Logic
+  //===--------------------------------------------------------------------===//
+
+  Value materialise(const Truth &truth) {
+    if (truth.value)
+      return truth.value;
+    return arith::ConstantIntOp::create(graph.getBuilder(), graph.getLoc(),
+                                        *truth.known, 1);
   }
 
-  bool consume(StringRef token) {
-    rest = rest.ltrim();
-    if (!rest.starts_with(token))
+  Truth both(const Truth &a, const Truth &b) {
+    if (a.known)
+      return *a.known ? b : a;
+    if (b.known)
+      return *b.known ? a : b;
+    return {std::nullopt,
+            arith::AndIOp::create(graph.getBuilder(), graph.getLoc(), a.value,
+                                  b.value)};
+  }
+
+  Truth either(const Truth &a, const Truth &b) {
+    if (a.known)
+      return *a.known ? a : b;
+    if (b.known)
+      return *b.known ? b : a;
+    return {std::nullopt,
+            arith::OrIOp::create(graph.getBuilder(), graph.getLoc(), a.value,
+                                 b.value)};
+  }
+
+  Truth negate(const Truth &a) {
+    if (a.known)
+      return {!*a.known, {}};
+    Value one = materialise(Truth{true, {}});
+    return {std::nullopt, arith::XOrIOp::create(graph.getBuilder(),
+                                                graph.getLoc(), a.value, one)};
+  }
+
+  Truth compare(arith::CmpIPredicate predicate, OpFoldResult a,
+                OpFoldResult b) {
+    using Predicate = arith::CmpIPredicate;
+    // The plan compares with ==, !=, < and <=.
+    if (predicate == Predicate::sgt || predicate == Predicate::sge)
+      return compare(
+          predicate == Predicate::sgt ? Predicate::slt : Predicate::sle, b, a);
+    OpFoldResult difference = arith.sub(b, a);
+    std::optional<int64_t> constant = arith.getConstant(difference);
+    std::optional<int64_t> atLeast = arith.lowerBound(difference);
+    std::optional<int64_t> atLeastNegated = arith.lowerBound(arith.sub(a, b));
+    bool positive = atLeast && *atLeast > 0;
+    bool negative = atLeastNegated && *atLeastNegated > 0;
+    switch (predicate) {
+    case Predicate::eq:
+    case Predicate::ne:
+      if (constant || positive || negative)
+        return {(constant == 0) == (predicate == Predicate::eq), {}};
+      break;
+    case Predicate::slt:
+      if (constant || positive || (atLeastNegated && *atLeastNegated >= 0))
+        return {positive || (constant && *constant > 0), {}};
+      break;
+    default:
+      if (constant || negative || (atLeast && *atLeast >= 0))
+        return {!negative && !(constant && *constant < 0), {}};
+      break;
+    }
+    return {std::nullopt,
+            arith::CmpIOp::create(graph.getBuilder(), graph.getLoc(), predicate,
+                                  arith.value(a), arith.value(b))};
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Grammar
+  //===--------------------------------------------------------------------===//
+
+  Error unexpected() {
+    StringRef near = rest.ltrim().take_front(40);
+    return createStringError("unexpected '" + near + "'");
+  }
+
+  /// Takes a word or operator if it is next; a word must end there.
+  bool take(StringRef token) {
+    StringRef next = rest.ltrim();
+    if (!next.consume_front(token))
       return false;
-    // A word ends where no letter follows.
-    if (llvm::isAlpha(token.back()) && rest.size() > token.size() &&
-        (llvm::isAlnum(rest[token.size()]) || rest[token.size()] == '_'))
+    if (llvm::isAlpha(token.back()) && !next.empty() &&
+        (llvm::isAlnum(next.front()) || next.front() == '_'))
       return false;
-    rest = rest.drop_front(token.size());
+    rest = next;
     return true;
   }
 
-  void expect(StringRef token) {
-    if (why.empty() && !consume(token))
-      fail("expected '" + token + "'");
+  /// An item as a condition; Python's truth of a number is that it is not 0.
+  Condition asCondition(const Item &item) {
+    if (!item.isNumber())
+      return item.condition;
+    return {compare(arith::CmpIPredicate::ne, item.number, arith.constant(0)),
+            item.condition.defined};
   }
 
-  Value condition(Term term) {
-    if (why.empty() && !term.condition)
-      fail("expected a condition");
-    return term.condition;
-  }
-
-  OpFoldResult size(Term term) {
-    if (why.empty() && !term.size)
-      fail("expected a size");
-    return why.empty() ? term.size : OpFoldResult(arith.constant(0));
-  }
-
-  OpBuilder &builder() { return graph.getBuilder(); }
-
-  Term disjunction() {
-    Term result = conjunction();
-    while (why.empty() && consume("or")) {
-      Value a = condition(result), b = condition(conjunction());
-      if (why.empty())
-        result = {{}, arith::OrIOp::create(builder(), graph.getLoc(), a, b)};
+  Expected<Item> disjunction() {
+    Expected<Item> left = conjunction();
+    while (left && take("or")) {
+      Expected<Item> right = conjunction();
+      if (!right)
+        return right;
+      Condition a = asCondition(*left), b = asCondition(*right);
+      left = Item{{},
+                  {either(a.holds, b.holds),
+                   both(a.defined, either(a.holds, b.defined))}};
     }
-    return result;
+    return left;
   }
 
-  Term conjunction() {
-    Term result = negation();
-    while (why.empty() && consume("and")) {
-      Value a = condition(result), b = condition(negation());
-      if (why.empty())
-        result = {{}, arith::AndIOp::create(builder(), graph.getLoc(), a, b)};
+  Expected<Item> conjunction() {
+    Expected<Item> left = negation();
+    while (left && take("and")) {
+      Expected<Item> right = negation();
+      if (!right)
+        return right;
+      Condition a = asCondition(*left), b = asCondition(*right);
+      left = Item{{},
+                  {both(a.holds, b.holds),
+                   both(a.defined, either(negate(a.holds), b.defined))}};
     }
-    return result;
+    return left;
   }
 
-  Term negation() {
-    if (++depth > 64)
-      return fail("nesting deeper than 64");
-    if (!consume("not")) {
-      Term result = comparison();
-      --depth;
-      return result;
-    }
-    Value value = condition(negation());
-    --depth;
-    if (!why.empty())
-      return {};
-    Value one = arith::ConstantIntOp::create(builder(), graph.getLoc(), 1, 1);
-    return {{}, arith::XOrIOp::create(builder(), graph.getLoc(), value, one)};
+  Expected<Item> negation() {
+    if (!take("not"))
+      return comparison();
+    bool isNegated = true;
+    while (take("not"))
+      isNegated = !isNegated;
+    Expected<Item> inner = comparison();
+    if (!inner)
+      return inner;
+    Condition result = asCondition(*inner);
+    if (isNegated)
+      result.holds = negate(result.holds);
+    return Item{{}, result};
   }
 
   std::optional<arith::CmpIPredicate> predicate() {
-    using P = arith::CmpIPredicate;
-    for (auto [token, result] :
-         {std::pair("==", P::eq), std::pair("!=", P::ne),
-          std::pair("<=", P::sle), std::pair(">=", P::sge),
-          std::pair("<", P::slt), std::pair(">", P::sgt)})
-      if (consume(token))
+    using Predicate = arith::CmpIPredicate;
+    static const std::pair<StringRef, Predicate> operators[] = {
+        {"==", Predicate::eq},  {"!=", Predicate::ne}, {"<=", Predicate::sle},
+        {">=", Predicate::sge}, {"<", Predicate::slt}, {">", Predicate::sgt}};
+    for (auto [text, result] : operators)
+      if (take(text))
         return result;
     return std::nullopt;
   }
 
-  Term comparison() {
-    Term left = sum();
-    Value all;
-    while (why.empty()) {
-      auto kind = predicate();
-      if (!kind)
-        break;
-      Term right = sum();
-      OpFoldResult a = size(left), b = size(right);
-      if (!why.empty())
-        return {};
-      Value one = arith::CmpIOp::create(builder(), graph.getLoc(), *kind,
-                                        arith.value(a), arith.value(b));
-      all = all ? Value(arith::AndIOp::create(builder(), graph.getLoc(), all,
-                                              one))
-                : one;
-      left = right;
-    }
-    return all ? Term{{}, all} : left;
-  }
-
-  Term sum() {
-    Term result = product();
-    while (why.empty()) {
-      bool plus = consume("+");
-      if (!plus && !consume("-"))
-        break;
-      OpFoldResult a = size(result), b = size(product());
-      result = {plus ? arith.add(a, b) : arith.sub(a, b), {}};
-    }
-    return result;
-  }
-
-  Term product() {
-    Term result = unary();
-    while (why.empty()) {
-      enum { Mul, Div, Mod } kind;
-      if (consume("//"))
-        kind = Div;
-      else if (consume("*"))
-        kind = Mul;
-      else if (consume("%"))
-        kind = Mod;
-      else
-        break;
-      OpFoldResult a = size(result), b = size(unary());
-      if (!why.empty())
-        break;
-      if (kind != Mul && arith.getConstant(b) == 0)
-        return fail("division by 0");
-      result = {kind == Mul   ? arith.mul(a, b)
-                : kind == Div ? arith.floorDiv(a, b)
-                              : arith.mod(a, b),
-                {}};
-    }
-    return result;
-  }
-
-  Term unary() {
-    if (!consume("-"))
-      return atom();
-    if (++depth > 64)
-      return fail("nesting deeper than 64");
-    OpFoldResult value = size(unary());
-    --depth;
-    return {arith.sub(arith.constant(0), value), {}};
-  }
-
-  Term atom() {
-    if (consume("(")) {
-      Term result = disjunction();
-      expect(")");
-      return result;
-    }
-    if (consume("L["))
-      return inputSize();
-    for (bool isMin : {true, false})
-      if (consume(isMin ? "min" : "max") || consume(isMin ? "Min" : "Max")) {
-        expect("(");
-        OpFoldResult result = size(sum());
-        while (why.empty() && consume(",")) {
-          OpFoldResult next = size(sum());
-          result = isMin ? arith.min(result, next) : arith.max(result, next);
-        }
-        expect(")");
-        return {result, {}};
+  /// `a < b <= c` is `a < b and b <= c`.
+  Expected<Item> comparison() {
+    Expected<Item> left = sum();
+    if (!left)
+      return left;
+    Item result = *left;
+    bool first = true;
+    while (std::optional<arith::CmpIPredicate> relation = predicate()) {
+      Expected<Item> right = sum();
+      if (!right)
+        return right;
+      if (!left->isNumber() || !right->isNumber())
+        return createStringError("expected numbers around a comparison");
+      Condition next{compare(*relation, left->number, right->number),
+                     both(left->condition.defined, right->condition.defined)};
+      if (!first) {
+        next.defined = both(result.condition.defined, next.defined);
+        next.holds = both(result.condition.holds, next.holds);
       }
-    rest = rest.ltrim();
-    int64_t number;
-    if (rest.empty() || rest.consumeInteger(10, number))
-      return fail("expected a size, found '" + rest.take_front(20) + "'");
-    return {arith.constant(number), {}};
+      result = Item{{}, next};
+      first = false;
+      left = *right;
+    }
+    return result;
   }
 
-  /// 'x'].size()[0], after "L[".
-  Term inputSize() {
+  Expected<Item> sum() {
+    Expected<Item> left = term();
+    while (left) {
+      bool plus = take("+");
+      if (!plus && !take("-"))
+        break;
+      Expected<Item> right = term();
+      if (!right)
+        return right;
+      left = combine(*left, *right, [&](OpFoldResult a, OpFoldResult b) {
+        return plus ? arith.add(a, b) : arith.sub(a, b);
+      });
+    }
+    return left;
+  }
+
+  Expected<Item> term() {
+    Expected<Item> left = factor();
+    while (left) {
+      bool floors = take("//");
+      bool modulo = !floors && take("%");
+      if (!floors && !modulo && (rest.ltrim().starts_with("**") || !take("*")))
+        break;
+      Expected<Item> right = factor();
+      if (!right)
+        return right;
+      if (!floors && !modulo) {
+        left = combine(*left, *right, [&](OpFoldResult a, OpFoldResult b) {
+          return arith.mul(a, b);
+        });
+        continue;
+      }
+      if (!right->isNumber())
+        return createStringError("expected a number as divisor");
+      if (Error error = guardDivisor(*right))
+        return std::move(error);
+      left = combine(*left, *right, [&](OpFoldResult a, OpFoldResult b) {
+        return floors ? arith.floorDiv(a, b) : arith.mod(a, b);
+      });
+    }
+    return left;
+  }
+
+  /// Makes a divisor that may be 0 at least 1, under the condition that it is.
+  Error guardDivisor(Item &divisor) {
+    std::optional<int64_t> least = arith.lowerBound(divisor.number);
+    if (least && *least > 0)
+      return Error::success();
+    if (!least || *least < 0)
+      return createStringError("a divisor may be negative");
+    OpFoldResult zero = arith.constant(0);
+    divisor.condition.defined =
+        both(divisor.condition.defined,
+             compare(arith::CmpIPredicate::ne, divisor.number, zero));
+    divisor.number = arith.max(divisor.number, arith.constant(1));
+    return Error::success();
+  }
+
+  Expected<Item>
+  combine(const Item &a, const Item &b,
+          llvm::function_ref<OpFoldResult(OpFoldResult, OpFoldResult)> make) {
+    if (!a.isNumber() || !b.isNumber())
+      return createStringError("expected numbers around an operator");
+    Item result;
+    result.number = make(a.number, b.number);
+    result.condition.defined = both(a.condition.defined, b.condition.defined);
+    return result;
+  }
+
+  Expected<Item> factor() {
+    bool isNegated = false;
+    while (take("-"))
+      isNegated = !isNegated;
+    Expected<Item> base = atom();
+    if (base && take("**")) {
+      int64_t exponent = 0;
+      rest = rest.ltrim();
+      if (rest.consumeInteger(10, exponent) || exponent < 0 || exponent > 8)
+        return createStringError("expected an exponent from 0 to 8");
+      Item power{arith.constant(1), base->condition};
+      for (int64_t i = 0; base->isNumber() && i < exponent; ++i)
+        power.number = arith.mul(power.number, base->number);
+      base = power;
+    }
+    if (base && isNegated)
+      return combine(
+          Item{arith.constant(0), {}}, *base,
+          [&](OpFoldResult a, OpFoldResult b) { return arith.sub(a, b); });
+    return base;
+  }
+
+  Expected<Item> atom() {
+    if (++depth > kMaxDepth)
+      return createStringError("nesting deeper than " + Twine(kMaxDepth));
+    Expected<Item> result = atomOfDepth();
+    --depth;
+    return result;
+  }
+
+  Expected<Item> atomOfDepth() {
     rest = rest.ltrim();
-    if (rest.empty() || (rest.front() != '\'' && rest.front() != '"'))
-      return fail("expected a quoted input name");
-    char quote = rest.front();
-    size_t end = rest.find(quote, 1);
+    if (!rest.empty() && llvm::isDigit(rest.front())) {
+      int64_t number = 0;
+      if (rest.consumeInteger(10, number))
+        return createStringError("a number is too large");
+      return Item{arith.constant(number), {}};
+    }
+    if (take("True"))
+      return Item{{}, Condition{Truth{true, {}}, {}}};
+    if (take("False"))
+      return Item{{}, Condition{Truth{false, {}}, {}}};
+    bool isMin = take("min") || take("Min");
+    if (isMin || take("max") || take("Max"))
+      return extremum(isMin);
+    if (rest.starts_with("("))
+      return brackets();
+    if (rest.consume_front("L["))
+      return inputSize();
+    return unexpected();
+  }
+
+  Expected<Item> brackets() {
+    rest = rest.drop_front();
+    Expected<Item> inner = disjunction();
+    if (inner && !take(")"))
+      return unexpected();
+    return inner;
+  }
+
+  Expected<Item> extremum(bool isMin) {
+    if (!take("("))
+      return unexpected();
+    Expected<Item> result = sum();
+    while (result && take(",")) {
+      Expected<Item> next = sum();
+      if (!next)
+        return next;
+      result = combine(*result, *next, [&](OpFoldResult a, OpFoldResult b) {
+        return isMin ? arith.min(a, b) : arith.max(a, b);
+      });
+    }
+    if (result && !take(")"))
+      return unexpected();
+    return result;
+  }
+
+  /// `'x'].size()[0]` or `'x'].shape[0]`, after `L[`.
+  Expected<Item> inputSize() {
+    StringRef whole = rest;
+    char quote = rest.empty() ? ' ' : rest.front();
+    size_t end =
+        quote == '\'' || quote == '"' ? rest.find(quote, 1) : StringRef::npos;
     if (end == StringRef::npos)
-      return fail("expected the end of an input name");
+      return createStringError("expected an input's name after 'L['");
     StringRef name = rest.slice(1, end);
     rest = rest.drop_front(end + 1);
-    expect("]");
-    expect(".size()[");
-    int64_t index;
-    if (!why.empty())
-      return {};
-    if (rest.consumeInteger(10, index))
-      return fail("expected a dim");
-    expect("]");
-    OpFoldResult result = dim(name, index);
-    if (!result)
-      return fail("no input '" + name + "' with dim " + llvm::Twine(index));
-    return {result, {}};
+    int64_t axis = 0;
+    if (!take("]") || !(take(".size()[") || take(".shape[")) ||
+        rest.consumeInteger(10, axis) || !take("]")) {
+      rest = whole;
+      return createStringError("expected a size of an input at 'L[" +
+                               rest.take_front(40) + "'");
+    }
+    OpFoldResult size = dim(name, axis);
+    if (!size)
+      return createStringError("there is no dim " + Twine(axis) +
+                               " of an input '" + name + "'");
+    return Item{size, {}};
   }
 
   StringRef rest;
   GraphBuilder &graph;
   SizeArith &arith;
-  DimLookup dim;
+  llvm::function_ref<OpFoldResult(StringRef, int64_t)> dim;
   unsigned depth = 0;
 };
+
 } // namespace
 
-llvm::Expected<Value> fp8c::import::buildGuard(StringRef text,
-                                               GraphBuilder &graph,
-                                               Parser::DimLookup dim) {
-  Parser parser(text, graph, dim);
-  Value condition = parser.parse();
-  if (!parser.why.empty())
-    return llvm::createStringError(parser.why);
-  return condition;
+Expected<Value> fp8c::import::buildGuard(
+    StringRef text, GraphBuilder &graph,
+    llvm::function_ref<OpFoldResult(StringRef, int64_t)> dim) {
+  return Parser(text, graph, dim).parse();
 }

@@ -1,5 +1,4 @@
-//===- fp8-translate.cpp - Between files and MLIR
-//--------------------------===//
+//===- fp8-translate.cpp - Between files and MLIR -------------------------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -42,5 +41,5 @@ int main(int argc, char **argv) {
         return success();
       },
       [](DialectRegistry &registry) { fp8c::registerAllDialects(registry); });
-  return asMainReturnCode(mlirTranslateMain(argc, argv, "fp8c translation\n"));
+  return failed(mlirTranslateMain(argc, argv, "fp8c translation\n"));
 }
