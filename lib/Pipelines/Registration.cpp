@@ -11,6 +11,8 @@
 #include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Dialect/FP8/Transforms/Passes.h"
 #include "fp8c/Dialect/Plan/Plan.h"
+#include "fp8c/Pipelines/GraphToKernels.h"
+#include "fp8c/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -38,4 +40,6 @@ void fp8c::registerAllPasses() {
   mlir::registerTransformsPasses();
   mlir::memref::registerResolveRankedShapeTypeResultDimsPass();
   fp8::registerFP8TransformsPasses();
+  registerFP8CTransformsPasses();
+  registerGraphToKernelsPipeline();
 }

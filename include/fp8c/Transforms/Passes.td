@@ -1,0 +1,76 @@
+//===- Passes.td - From the graph level to kernels ---------*- tablegen -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_TRANSFORMS_PASSES_TD
+#define FP8C_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CanonicalizeGraphPass : Pass<"fp8-canonicalize-graph", "::mlir::func::FuncOp"> {
+  let summary = "Fold, merge equal ops and drop dead ones, keeping node names";
+  let description = [{
+    Folds ops, merges equal ones and erases dead ones. A graph node's name (`fp8.node`) stays on the op that gives its
+    value; of two equal ops the first keeps its name. Bit-exact.
+  }];
+}
+
+def PropagateReshapesPass : Pass<"fp8-propagate-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Move reshapes and transposes out of the way of fusion";
+  let description = [{
+    Writes each `linalg.generic` over the finest common iteration space of all that it is connected with by elementwise
+    accesses, reshapes and transposes, without dims of size 1. Views are left where products, slices and results want
+    a tensor as the graph has it. Bit-exact: reductions add in the same order.
+
+    ```mlir
+    %0 = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x64xbf16> into tensor<?x64xbf16>
+    %1 = linalg.generic ... ins(%0) ... -> tensor<?x64xf8E4M3FN>
+    ```
+    becomes
+    ```mlir
+    %0 = linalg.generic ... ins(%x) ... -> tensor<?x?x64xf8E4M3FN>
+    %1 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<?x?x64xf8E4M3FN> into tensor<?x64xf8E4M3FN>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::linalg::LinalgDialect", "::fp8c::fp8::FP8Dialect"];
+}
+
+def RecognizeScaledCastsPass : Pass<"fp8-recognize-scaled-casts", "::mlir::func::FuncOp"> {
+  let summary = "Find scaled casts by structure and dtype";
+  let description = [{
+    A maximum over all elements of absolute values becomes `fp8.amax`; an f8 value that is widened and multiplied with
+    its scale on the way to a product becomes `fp8.dequantize`; a clamp to the largest finite values before a
+    saturating cast goes. Only where the bytes are equal for every input, NaN and Inf included. Bit-exact.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::linalg::LinalgDialect", "::fp8c::fp8::FP8Dialect"];
+}
+
+def PrepareWeightsPass : Pass<"fp8-prepare-weights", "::mlir::ModuleOp"> {
+  let summary = "Move what depends on weights alone to @prepare";
+  let description = [{
+    Computation whose only inputs are weights moves to `func @prepare`, which stores it into new weights. An f8 weight
+    is never made wider: its decoding stays with the product. Bit-exact: the same ops run, once.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::fp8c::fp8::FP8Dialect"];
+}
+
+def FuseCastsPass : Pass<"fp8-fuse-casts", "::mlir::func::FuncOp"> {
+  let summary = "Form kernels by iteration space";
+  let description = [{
+    Puts every `linalg.generic` and `fp8.amax` into an `fp8.kernel`. Producers and consumers join one kernel where the
+    loops of the smaller are loops of the larger, the reductions run over nested sets of loops, and every op has all
+    loops that no reduction runs over. What they compute does not matter. A tensor-wide amax sits with its producer; what
+    needs its result is in a later kernel. Conversions and cheap ops on a smaller domain are computed again in each kernel
+    that reads them. Each decision is a remark with its reason. Bit-exact.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::linalg::LinalgDialect", "::fp8c::fp8::FP8Dialect"];
+}
+
+#endif // FP8C_TRANSFORMS_PASSES_TD

@@ -1,0 +1,153 @@
+//===- FuseCasts.cpp - Form kernels by iteration space --------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Bit-exact: ops are moved into regions, or computed again, and change nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusionGroups.h"
+
+#include "fp8c/Dialect/FP8/FP8.h"
+#include "fp8c/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace fp8c {
+#define GEN_PASS_DEF_FUSECASTSPASS
+#include "fp8c/Transforms/Passes.h.inc"
+} // namespace fp8c
+
+using namespace mlir;
+using namespace fp8c;
+
+/// True for an op that rounds to an f8 type.
+static bool isCast(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return isa<fp8::QuantizeOp>(op);
+  return llvm::any_of(*generic.getBody(), [](Operation &inner) {
+    auto cast = dyn_cast<fp8::CastOp>(inner);
+    return cast && fp8::isF8Type(cast.getType());
+  });
+}
+
+/// What makes a tensor, in words: looks through views.
+static std::string describe(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+             tensor::ExtractSliceOp, linalg::TransposeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    auto argument = cast<BlockArgument>(value);
+    auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto name = func ? func.getArgAttrOfType<StringAttr>(
+                           argument.getArgNumber(), fp8::kInputNameAttr)
+                     : StringAttr();
+    return name ? "graph input '" + name.str() + "'" : "graph input";
+  }
+  if (isa<fp8::GlobalLoadOp>(op))
+    return "a weight or state";
+  std::string text = "result of " + op->getName().getStringRef().str();
+  if (auto name = op->getAttrOfType<StringAttr>(fp8::kNodeAttr))
+    text += " '" + name.str() + "'";
+  return text;
+}
+
+namespace {
+struct FuseCastsPass : public fp8c::impl::FuseCastsPassBase<FuseCastsPass> {
+  void runOnOperation() override;
+
+private:
+  void explain(const FusionGroups &groups);
+  void explainCast(const FusionGroups &groups, Operation *op, StringRef what,
+                   Value input);
+};
+} // namespace
+
+/// The wide tensor that a cast or an amax looks at: the largest one it reads.
+static Value getWideInput(const FusionGroups &groups, Operation *op) {
+  Value widest;
+  int64_t most = -1;
+  for (Value value : getTensorReads(op)) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getRank() > most) {
+      most = type.getRank();
+      widest = value;
+    }
+  }
+  return widest;
+}
+
+void FuseCastsPass::explainCast(const FusionGroups &groups, Operation *op,
+                                StringRef what, Value input) {
+  StringRef function = getOperation().getName();
+  auto options = [&](StringRef name) {
+    return remark::RemarkOpts::name(name)
+        .category("fp8-fuse-casts")
+        .function(function);
+  };
+  // The first producer outside of the kernel, on the way from the cast.
+  Group *group = groups.getGroup(op);
+  Operation *reader = op;
+  Value value = input;
+  SmallVector<Value> passed;
+  while (value && value.getDefiningOp() &&
+         groups.getGroup(value.getDefiningOp()) == group) {
+    reader = value.getDefiningOp();
+    value = getWideInput(groups, reader);
+    passed.push_back(value);
+  }
+  Operation *producer = value ? value.getDefiningOp() : nullptr;
+  if (group->ops.size() > 1)
+    remark::passed(op->getLoc(), options("fused"))
+        << remark::add("{0} is in a kernel of {1} ops, {2} reductions", what,
+                       group->ops.size(), group->reduced.size())
+        << remark::metric("ops", group->ops.size());
+  if (!value)
+    return;
+  if (producer && groups.getGroup(producer)) {
+    StringRef reason = groups.getReason(reader, value);
+    remark::missed(op->getLoc(), options("not-fused"))
+        << remark::add("{0} is not in the kernel of its producer", what)
+        << remark::reason("{0}",
+                          reason.empty() ? "it was not tried" : reason.str());
+  } else if (reader == op || group->ops.size() == 1) {
+    remark::missed(op->getLoc(), options("no-producer"))
+        << remark::add("{0} has no producer to fuse with", what)
+        << remark::reason("its input is the {0}", describe(value));
+  }
+}
+
+void FuseCastsPass::explain(const FusionGroups &groups) {
+  for (auto &group : groups.getGroups())
+    for (Operation *op : group->ops) {
+      if (isCast(op))
+        explainCast(groups, op, "cast", getWideInput(groups, op));
+      else if (auto amax = dyn_cast<fp8::AmaxOp>(op))
+        explainCast(groups, op, "amax", amax.getInput());
+    }
+}
+
+void FuseCastsPass::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isExternal())
+    return;
+  for (Block &block : func.getBody()) {
+    FusionGroups groups(block);
+    groups.run();
+    if (getContext().getRemarkEngine())
+      explain(groups);
+    buildKernels(block, groups);
+  }
+}

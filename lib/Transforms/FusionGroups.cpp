@@ -1,0 +1,446 @@
+//===- FusionGroups.cpp - Ops that become one kernel ----------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rules, none of which looks at what is computed:
+//
+// - the loops of one side are loops of the other: same dims of a tensor that
+// one
+//   makes and the other reads, or that both read;
+// - reductions run over nested sets of loops;
+// - every op has all loops over which no reduction runs, so that each index of
+//   them is independent work and nothing is computed twice;
+// - nothing outside lies on a path between two ops of a group.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusionGroups.h"
+
+#include "fp8c/Dialect/FP8/FP8.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace fp8c;
+
+/// Bodies up to this many ops are cheap enough to be computed again.
+static constexpr unsigned kCheapOps = 12;
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// True if the decoding of an f8 weight belongs to the product that reads it.
+static bool isDecodedByProduct(fp8::DequantizeOp op) {
+  SmallVector<Value> values = {op.getResult()};
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+              tensor::ExtractSliceOp>(user))
+        values.push_back(user->getResult(0));
+      else if (isa<linalg::TransposeOp>(user) && use.getOperandNumber() == 0)
+        values.push_back(user->getResult(0));
+      else if (!isa<fp8::MatmulOp>(user) || use.getOperandNumber() != 1)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// True for a fill that something else than a kernel's op reads.
+static bool isFillInMemory(Operation *op) {
+  return isa<linalg::FillOp>(op) &&
+         llvm::any_of(op->getUsers(), [](Operation *user) {
+           return !isa<linalg::GenericOp>(user);
+         });
+}
+
+bool fp8c::isKernelOp(Operation *op) {
+  if (auto dequantize = dyn_cast<fp8::DequantizeOp>(op))
+    return !isDecodedByProduct(dequantize);
+  return isFillInMemory(op) ||
+         isa<linalg::GenericOp, fp8::AmaxOp, fp8::QuantizeOp,
+             fp8::ComputeScaleOp, fp8::UpdateHistoryOp>(op);
+}
+
+SmallVector<Value> fp8c::getTensorReads(Operation *op) {
+  SmallVector<Value> reads;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      if (!isa<RankedTensorType>(operand.getType()) ||
+          op->isAncestor(operand.getParentBlock()->getParentOp()))
+        continue;
+      if (!isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(
+              operand.getDefiningOp()))
+        reads.push_back(operand);
+    }
+  });
+  return reads;
+}
+
+/// The dims of a tensor accessed by `map`, as loops.
+static SmallVector<int> getLoops(AffineMap map) {
+  SmallVector<int> loops;
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    loops.push_back(dim ? static_cast<int>(dim.getPosition()) : -1);
+  }
+  return loops;
+}
+
+void FusionGroups::addOp(Operation *op) {
+  Group &group = *groups.emplace_back(std::make_unique<Group>());
+  groupOf[op] = &group;
+  group.ops.push_back(op);
+  group.first = group.last = order[op];
+  auto rankOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getRank();
+  };
+  auto all = [](unsigned count) {
+    return count >= 64 ? ~GroupDims(0) : (GroupDims(1) << count) - 1;
+  };
+  auto identity = [&](Value value) {
+    SmallVector<int> dims = llvm::to_vector(llvm::seq<int>(0, rankOf(value)));
+    return GroupAccess{value, dims};
+  };
+  if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+    group.numDims = generic.getNumLoops();
+    for (OpOperand *input : generic.getDpsInputOperands())
+      if (isa<RankedTensorType>(input->get().getType()))
+        group.reads.push_back(
+            {input->get(), getLoops(generic.getMatchingIndexingMap(input))});
+    for (OpOperand &init : generic.getDpsInitsMutable()) {
+      AffineMap map = generic.getMatchingIndexingMap(&init);
+      if (!isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(
+              init.get().getDefiningOp()))
+        group.reads.push_back({init.get(), getLoops(map)});
+      group.writes.push_back({generic.getTiedOpResult(&init), getLoops(map)});
+    }
+    GroupDims reduced = 0;
+    for (auto [i, iterator] : llvm::enumerate(generic.getIteratorTypesArray()))
+      if (iterator == utils::IteratorType::reduction && i < 64)
+        reduced |= GroupDims(1) << i;
+    if (reduced)
+      group.reduced.push_back(reduced);
+    group.common = all(group.numDims) & ~reduced;
+    generic.getBody()->walk([&](tensor::ExtractOp extract) {
+      group.gathers.push_back(extract.getTensor());
+    });
+    group.canGrow = group.numDims < 64;
+    return;
+  }
+  for (Value result : op->getResults())
+    group.writes.push_back(identity(result));
+  if (auto amax = dyn_cast<fp8::AmaxOp>(op);
+      amax && amax.getScaling().isTensor()) {
+    group.numDims = rankOf(amax.getInput());
+    group.reads.push_back(identity(amax.getInput()));
+    group.writes.clear();
+  } else if (isa<linalg::FillOp>(op)) {
+    group.numDims = rankOf(op->getResult(0));
+  } else {
+    group.canGrow = false;
+  }
+  group.common = all(group.numDims);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// True if all that a body does is to widen its one input, exactly.
+static bool isWidening(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() > 0 || op.getNumDpsInputs() != 1)
+    return false;
+  return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
+    auto cast = dyn_cast<fp8::CastOp>(inner);
+    return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(inner) ||
+           (cast && fp8::isF8Type(cast.getInput().getType()));
+  });
+}
+
+/// True for an elementwise op that costs no more than reading its result.
+static bool isCheap(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() > 0)
+    return false;
+  unsigned count = 0;
+  return llvm::all_of(
+      op.getBody()->without_terminator(), [&](Operation &inner) {
+        if (isa<arith::ConstantOp>(inner))
+          return true;
+        if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+                arith::RemSIOp, arith::RemUIOp>(inner))
+          return false;
+        auto cast = dyn_cast<fp8::CastOp>(inner);
+        return ++count <= kCheapOps &&
+               ((cast && fp8::isF8Type(cast.getInput().getType())) ||
+                isa<math::AbsFOp>(inner) ||
+                isa<arith::ArithDialect>(inner.getDialect()));
+      });
+}
+
+void FusionGroups::duplicateCheapOps() {
+  OpBuilder builder(block.getParentOp());
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic || op.getNumResults() != 1 || op.use_empty())
+      continue;
+    // Ops that read the result only elementwise.
+    auto canCopyInto = [&](Operation *user, bool larger) {
+      auto consumer = dyn_cast<linalg::GenericOp>(user);
+      return consumer &&
+             (!larger || consumer.getNumLoops() > generic.getNumLoops()) &&
+             llvm::is_contained(consumer.getDpsInputs(), op.getResult(0));
+    };
+    llvm::SmallSetVector<Operation *, 8> users(op.user_begin(), op.user_end());
+    bool widens = isWidening(generic);
+    if (!widens && !(isCheap(generic) && llvm::all_of(users, [&](auto *user) {
+                       return canCopyInto(user, /*larger=*/true);
+                     })))
+      continue;
+    for (Operation *user : users) {
+      if (!canCopyInto(user, !widens))
+        continue;
+      Operation *copy = &op;
+      if (!op.hasOneUse()) {
+        builder.setInsertionPoint(user);
+        copy = builder.clone(op);
+        op.getResult(0).replaceUsesWithIf(
+            copy->getResult(0),
+            [&](OpOperand &use) { return use.getOwner() == user; });
+      }
+      copies.insert(copy);
+    }
+    if (op.use_empty())
+      op.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+FusionGroups::FusionGroups(Block &block) : block(block) {
+  duplicateCheapOps();
+  for (auto [i, op] : llvm::enumerate(block))
+    order[&op] = i;
+  for (Operation &op : block)
+    if (isKernelOp(&op))
+      addOp(&op);
+}
+
+StringRef FusionGroups::getReason(Operation *consumer, Value value) const {
+  return reasons.lookup({consumer, value});
+}
+
+bool FusionGroups::hasOtherPath(Group *from, Group *to) {
+  DenseSet<Operation *> seen;
+  SmallVector<Operation *> stack;
+  auto pushReads = [&](Operation *op) {
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *made = operand.getDefiningOp();
+            made && made->getBlock() == &block && order[made] >= from->first &&
+            seen.insert(made).second)
+          stack.push_back(made);
+    });
+  };
+  DenseSet<Group *> entered;
+  for (Operation *op : to->ops)
+    seen.insert(op);
+  for (Operation *op : to->ops)
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        Operation *made = operand.getDefiningOp();
+        if (made && made->getBlock() == &block &&
+            groupOf.lookup(made) != from && order[made] >= from->first &&
+            seen.insert(made).second)
+          stack.push_back(made);
+      }
+    });
+  while (!stack.empty()) {
+    Operation *op = stack.pop_back_val();
+    Group *group = groupOf.lookup(op);
+    if (group == from)
+      return true;
+    if (!group) {
+      pushReads(op);
+    } else if (entered.insert(group).second && group->last >= from->first) {
+      for (Operation *member : group->ops) {
+        seen.insert(member);
+        pushReads(member);
+      }
+    }
+  }
+  return false;
+}
+
+StringRef FusionGroups::merge(Group *producer, Group *consumer, bool again) {
+  if (!producer->canGrow || !consumer->canGrow)
+    return "the loops of one of the ops are not known";
+  for (Value value : consumer->gathers)
+    if (groupOf.lookup(value.getDefiningOp()) == producer)
+      return "elements are read at computed places";
+  // The dim of the consumer that each dim of the producer is, and back.
+  SmallVector<int> to(producer->numDims, -1), from(consumer->numDims, -1);
+  auto pair = [&](int a, int b) {
+    if (to[a] == b)
+      return true;
+    if (to[a] >= 0 || from[b] >= 0)
+      return false;
+    to[a] = b;
+    from[b] = a;
+    return true;
+  };
+  DenseMap<Value, const GroupAccess *> made, alsoRead;
+  for (GroupAccess &access : producer->writes)
+    made[access.value] = &access;
+  for (GroupAccess &access : producer->reads)
+    alsoRead.try_emplace(access.value, &access);
+  for (GroupAccess &access : consumer->reads) {
+    auto it = made.find(access.value);
+    if (it == made.end())
+      continue;
+    for (auto [a, b] : llvm::zip(it->second->dims, access.dims))
+      if (a < 0 || b < 0 || !pair(a, b))
+        return "the value is read along other loops than it is made";
+  }
+  for (GroupAccess &access : consumer->reads) {
+    auto it = alsoRead.find(access.value);
+    if (it == alsoRead.end())
+      continue;
+    for (auto [a, b] : llvm::zip(it->second->dims, access.dims))
+      if (a >= 0 && b >= 0)
+        pair(a, b);
+  }
+  bool producerIsPart = !llvm::is_contained(to, -1);
+  if (!producerIsPart && llvm::is_contained(from, -1))
+    return "the loops of neither contain those of the other";
+
+  // The group's dims are the consumer's, then what only the producer has.
+  unsigned numDims = consumer->numDims;
+  for (int &dim : to)
+    if (dim < 0)
+      dim = numDims++;
+  if (numDims > 64)
+    return "too many loops";
+  auto translate = [&](GroupDims dims) {
+    GroupDims result = 0;
+    for (unsigned i = 0; i < producer->numDims; ++i)
+      if (dims >> i & 1)
+        result |= GroupDims(1) << to[i];
+    return result;
+  };
+  SmallVector<GroupDims> reduced = consumer->reduced;
+  GroupDims anyReduced = 0;
+  for (GroupDims dims : producer->reduced)
+    reduced.push_back(translate(dims));
+  for (auto [i, dims] : llvm::enumerate(reduced)) {
+    anyReduced |= dims;
+    for (GroupDims other : ArrayRef(reduced).take_front(i))
+      if ((dims & other) != dims && (dims & other) != other)
+        return "reductions run over different axes";
+  }
+  GroupDims all = numDims == 64 ? ~GroupDims(0) : (GroupDims(1) << numDims) - 1;
+  GroupDims common = translate(producer->common);
+  if (again)
+    common = all;
+  common &= consumer->common;
+  GroupDims outer = all & ~anyReduced;
+  if ((common & outer) != outer)
+    return "one has loops that the other lacks, over which it would be "
+           "computed again";
+  if (hasOtherPath(producer, consumer))
+    return "another op between the two needs the finished value";
+
+  // Merge into the consumer.
+  for (auto *list : {&producer->reads, &producer->writes})
+    for (GroupAccess &access : *list)
+      for (int &dim : access.dims)
+        if (dim >= 0)
+          dim = to[dim];
+  auto move = [](auto &source, auto &target) {
+    target.insert(target.end(), source.begin(), source.end());
+    source.clear();
+  };
+  for (Operation *op : producer->ops)
+    groupOf[op] = consumer;
+  move(producer->ops, consumer->ops);
+  move(producer->reads, consumer->reads);
+  move(producer->writes, consumer->writes);
+  move(producer->gathers, consumer->gathers);
+  consumer->reduced = reduced;
+  llvm::sort(consumer->reduced);
+  consumer->reduced.erase(llvm::unique(consumer->reduced),
+                          consumer->reduced.end());
+  consumer->numDims = numDims;
+  consumer->common = common;
+  consumer->first = std::min(consumer->first, producer->first);
+  consumer->last = std::max(consumer->last, producer->last);
+  return {};
+}
+
+void FusionGroups::run() {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    if (groupOf.count(&op))
+      ops.push_back(&op);
+  // Copies first: each is part of what reads it.
+  for (Operation *op : llvm::reverse(ops)) {
+    if (!copies.contains(op))
+      continue;
+    Group *consumer = groupOf[*op->user_begin()];
+    if (consumer && consumer != groupOf[op])
+      (void)merge(groupOf[op], consumer, /*again=*/true);
+  }
+  auto mergeProducers = [&](Operation *op) {
+    SmallVector<std::pair<Value, Operation *>> reads;
+    SmallVector<Operation *> members(groupOf[op]->ops);
+    for (Operation *member : members)
+      for (Value value : getTensorReads(member))
+        reads.push_back({value, member});
+    // The nearest producers first.
+    auto getPlace = [&](Value value) {
+      Operation *made = value.getDefiningOp();
+      return made ? order[made] : 0;
+    };
+    llvm::sort(reads, [&](auto &a, auto &b) {
+      return std::make_pair(getPlace(b.first), order[a.second]) <
+             std::make_pair(getPlace(a.first), order[b.second]);
+    });
+    bool changed = false;
+    for (auto [value, reader] : reads) {
+      Operation *made = value.getDefiningOp();
+      Group *producer = made ? groupOf.lookup(made) : nullptr;
+      Group *consumer = groupOf[op];
+      if (!producer || producer == consumer)
+        continue;
+      StringRef reason =
+          isa<fp8::AmaxOp>(made)
+              ? "the amax of the whole tensor must be finished first"
+              : merge(producer, consumer, /*again=*/false);
+      reasons[{reader, value}] = reason;
+      changed |= reason.empty();
+    }
+    return changed;
+  };
+  for (Operation *op : ops) {
+    if (copies.contains(op) && groupOf[op]->ops.size() > 1)
+      continue;
+    // A merge may make loops known that another one needs.
+    for (int round = 0; round < 3 && mergeProducers(op); ++round)
+      ;
+  }
+  llvm::erase_if(groups, [](auto &group) { return group->ops.empty(); });
+  for (auto &group : groups)
+    llvm::sort(group->ops,
+               [&](Operation *a, Operation *b) { return order[a] < order[b]; });
+}

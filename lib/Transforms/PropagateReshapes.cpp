@@ -1,0 +1,602 @@
+//===- PropagateReshapes.cpp - Reshapes out of the way of fusion ----------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Bit-exact: loops are split, merged units dropped, maps composed; each element
+// is computed as before, and reductions add in the same order.
+//
+// All loops of linalg.generics and all dims of tensors are tied to each other
+// where an access, a reshape or a transpose says that they are the same. What
+// is left are the atoms of the finest common iteration space (DimFactors). Then
+// each generic is written once over its atoms, without dims of size 1, and
+// reads through reshapes and transposes; views are left at the borders, where
+// products, slices and results want a tensor as the graph has it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DimFactors.h"
+
+#include "fp8c/Dialect/FP8/FP8.h"
+#include "fp8c/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace fp8c {
+#define GEN_PASS_DEF_PROPAGATERESHAPESPASS
+#include "fp8c/Transforms/Passes.h.inc"
+} // namespace fp8c
+
+using namespace mlir;
+using namespace fp8c;
+
+namespace {
+
+/// A tensor over atoms: flattened position `p` of the original is dim `perm[p]`
+/// of `base`.
+struct Form {
+  Value base;
+  SmallVector<unsigned> perm;
+};
+
+/// The reshape propagation of one function.
+class Propagation {
+public:
+  explicit Propagation(func::FuncOp func)
+      : func(func), shapes(func), factors(shapes), builder(func) {}
+
+  void run();
+
+private:
+  // Tying.
+  ArrayRef<int> getDims(Value tensor);
+  void tieGeneric(linalg::GenericOp op);
+  void tieView(Operation *op);
+  SmallVector<int> getAtoms(ArrayRef<int> dims);
+
+  // Rewriting.
+  void rewrite(linalg::GenericOp op);
+  void rewriteAmax(fp8::AmaxOp op);
+  /// Gives an op that stays the tensors as they were; views go before `before`.
+  void fixOperands(Operation *op, Operation *before = nullptr);
+  const Form &getForm(Value tensor);
+  Value getOriginal(Value tensor);
+  Value toAtoms(Value tensor);
+  Value fromAtoms(const Form &form, Value tensor);
+  Value castTo(Value tensor, ArrayRef<SizeExpr> sizes);
+  Value makeEmpty(ArrayRef<int> atoms, Type element);
+  RankedTensorType getType(ArrayRef<SizeExpr> sizes, Type element);
+  bool isUntouched(linalg::GenericOp op);
+
+  func::FuncOp func;
+  SymbolicShape shapes;
+  DimFactors factors;
+  OpBuilder builder;
+  Location loc = UnknownLoc::get(builder.getContext());
+  DenseMap<Value, SmallVector<int>> valueDims;
+  /// Generics that are written over atoms, with the dims of their loops.
+  DenseMap<Operation *, SmallVector<int>> loops;
+  /// Views whose source and result have the same atoms.
+  DenseSet<Operation *> tiedViews;
+  DenseMap<Value, Form> forms;
+  /// Values whose original op goes.
+  DenseSet<Value> replaced;
+  DenseMap<Value, Value> originals;
+  llvm::SetVector<Operation *> dead;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Tying
+//===----------------------------------------------------------------------===//
+
+ArrayRef<int> Propagation::getDims(Value tensor) {
+  auto it = valueDims.find(tensor);
+  if (it != valueDims.end())
+    return it->second;
+  SmallVector<int> dims;
+  for (SizeExpr size : shapes.getDims(tensor))
+    dims.push_back(factors.make(size));
+  return valueDims[tensor] = dims;
+}
+
+SmallVector<int> Propagation::getAtoms(ArrayRef<int> dims) {
+  SmallVector<int> atoms;
+  for (int dim : dims)
+    factors.getAtoms(dim, atoms);
+  return atoms;
+}
+
+/// True for an init operand whose elements say nothing but a constant.
+static bool isEmptyOrFill(Value value) {
+  return isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(
+      value.getDefiningOp());
+}
+
+void Propagation::tieGeneric(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics())
+    return;
+  unsigned numLoops = op.getNumLoops();
+  // The dims that each loop runs over. Units first: a loop over one is one.
+  SmallVector<SmallVector<int>> dims(numLoops);
+  SmallVector<bool> isUnit(numLoops, false);
+  auto maps = op.getIndexingMapsArray();
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = maps[operand.getOperandNumber()];
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type) {
+      if (map.getNumResults() != 0)
+        return;
+      continue;
+    }
+    SmallVector<int> own(getDims(operand.get()));
+    for (auto [dim, expr] : llvm::zip(own, map.getResults())) {
+      if (auto position = dyn_cast<AffineDimExpr>(expr)) {
+        if (dim == DimFactors::kUnit)
+          isUnit[position.getPosition()] = true;
+        dims[position.getPosition()].push_back(dim);
+      } else if (!isa<AffineConstantExpr>(expr) || dim != DimFactors::kUnit) {
+        return;
+      }
+    }
+  }
+  SmallVector<int> own(numLoops, DimFactors::kUnit);
+  bool tied = true;
+  for (unsigned i = 0; i < numLoops; ++i) {
+    if (isUnit[i]) {
+      tied &= llvm::all_of(dims[i],
+                           [](int dim) { return dim == DimFactors::kUnit; });
+      continue;
+    }
+    if (dims[i].empty())
+      return;
+    own[i] = dims[i].front();
+    for (int other : ArrayRef<int>(dims[i]).drop_front())
+      tied &= factors.tie({own[i]}, {other});
+  }
+  op.getBody()->walk([&](linalg::IndexOp index) {
+    tied &= factors.forbidSplit(own[index.getDim()]);
+  });
+  if (!tied)
+    return;
+  // The results have the loops' dims, whatever their init had.
+  for (auto [result, init] :
+       llvm::zip(op.getResults(), op.getDpsInitsMutable())) {
+    SmallVector<int> &known = valueDims[result];
+    known.clear();
+    for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
+      known.push_back(isa<AffineDimExpr>(expr)
+                          ? own[cast<AffineDimExpr>(expr).getPosition()]
+                          : DimFactors::kUnit);
+  }
+  loops[op] = own;
+}
+
+void Propagation::tieView(Operation *op) {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  SmallVector<int> from(getDims(source)), to(getDims(result));
+  bool tied = true;
+  auto tieGroups = [&](ArrayRef<int> many, ArrayRef<int> few,
+                       ArrayRef<ReassociationIndices> groups) {
+    if (few.empty())
+      return;
+    for (auto [one, group] : llvm::zip(few, groups)) {
+      SmallVector<int> parts;
+      for (int64_t dim : group)
+        parts.push_back(many[dim]);
+      tied &= factors.tie(parts, {one});
+    }
+  };
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    tieGroups(from, to, collapse.getReassociationIndices());
+  } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    tieGroups(to, from, expand.getReassociationIndices());
+  } else if (isa<tensor::CastOp>(op)) {
+    for (auto [a, b] : llvm::zip(from, to))
+      tied &= factors.tie({a}, {b});
+  } else if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
+    for (auto [dim, position] : llvm::zip(to, transpose.getPermutation()))
+      tied &= factors.tie({from[position]}, {dim});
+  }
+  if (tied)
+    tiedViews.insert(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+RankedTensorType Propagation::getType(ArrayRef<SizeExpr> sizes, Type element) {
+  SmallVector<int64_t> shape;
+  for (SizeExpr size : sizes)
+    shape.push_back(
+        SymbolicShape::getConstant(size).value_or(ShapedType::kDynamic));
+  return RankedTensorType::get(shape, element);
+}
+
+Value Propagation::castTo(Value tensor, ArrayRef<SizeExpr> sizes) {
+  RankedTensorType type =
+      getType(sizes, cast<RankedTensorType>(tensor.getType()).getElementType());
+  if (type == tensor.getType())
+    return tensor;
+  return tensor::CastOp::create(builder, loc, type, tensor);
+}
+
+Value Propagation::makeEmpty(ArrayRef<int> atoms, Type element) {
+  SmallVector<OpFoldResult> sizes;
+  for (int atom : atoms)
+    sizes.push_back(
+        shapes.materializeFold(builder, loc, factors.getSize(atom)));
+  return tensor::EmptyOp::create(builder, loc, sizes, element);
+}
+
+/// A group a dim that is no unit: units go with the next such dim, or with the
+/// last.
+static SmallVector<ReassociationIndices> groupUnits(ArrayRef<bool> isUnit) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices waiting;
+  for (auto [dim, unit] : llvm::enumerate(isUnit)) {
+    waiting.push_back(dim);
+    if (!unit) {
+      groups.push_back(waiting);
+      waiting.clear();
+    }
+  }
+  if (!groups.empty())
+    groups.back().append(waiting);
+  return groups;
+}
+
+Value Propagation::toAtoms(Value tensor) {
+  SmallVector<int> dims(getDims(tensor));
+  Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  SmallVector<SizeExpr> sizes, merged, atomSizes;
+  SmallVector<bool> isUnit;
+  SmallVector<ReassociationIndices> splits;
+  for (int dim : dims) {
+    SmallVector<int> atoms = getAtoms({dim});
+    SizeExpr size = shapes.constant(1);
+    ReassociationIndices &split = splits.emplace_back();
+    for (int atom : atoms) {
+      split.push_back(atomSizes.size());
+      atomSizes.push_back(factors.getSize(atom));
+      size = shapes.mul(size, atomSizes.back());
+    }
+    sizes.push_back(size);
+    isUnit.push_back(atoms.empty());
+    if (atoms.empty())
+      splits.pop_back();
+    else
+      merged.push_back(size);
+  }
+  if (merged.size() != sizes.size()) {
+    tensor = tensor::CollapseShapeOp::create(
+        builder, loc, getType(merged, element), castTo(tensor, sizes),
+        groupUnits(isUnit));
+  }
+  if (merged.size() != atomSizes.size()) {
+    SmallVector<OpFoldResult> shape;
+    for (SizeExpr size : atomSizes)
+      shape.push_back(shapes.materializeFold(builder, loc, size));
+    tensor =
+        tensor::ExpandShapeOp::create(builder, loc, getType(atomSizes, element),
+                                      castTo(tensor, merged), splits, shape);
+  }
+  return castTo(tensor, atomSizes);
+}
+
+Value Propagation::fromAtoms(const Form &form, Value tensor) {
+  Value value = form.base;
+  Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  SmallVector<int> dims(getDims(tensor));
+  SmallVector<int> atoms = getAtoms(dims);
+  if (!llvm::equal(form.perm, llvm::seq<unsigned>(0, form.perm.size()))) {
+    Value init = makeEmpty(atoms, element);
+    SmallVector<int64_t> order(form.perm.begin(), form.perm.end());
+    value = linalg::TransposeOp::create(builder, loc, value, init, order)
+                ->getResult(0);
+  }
+  SmallVector<SizeExpr> sizes, merged;
+  SmallVector<bool> isUnit;
+  SmallVector<ReassociationIndices> merges;
+  int64_t position = 0;
+  for (int dim : dims) {
+    SizeExpr size = shapes.constant(1);
+    ReassociationIndices group;
+    for (int atom : getAtoms({dim})) {
+      group.push_back(position++);
+      size = shapes.mul(size, factors.getSize(atom));
+    }
+    sizes.push_back(size);
+    isUnit.push_back(group.empty());
+    if (group.empty())
+      continue;
+    merged.push_back(size);
+    merges.push_back(group);
+  }
+  if (merged.size() != atoms.size())
+    value = tensor::CollapseShapeOp::create(
+        builder, loc, getType(merged, element), value, merges);
+  if (merged.size() != sizes.size()) {
+    SmallVector<OpFoldResult> shape;
+    for (SizeExpr size : sizes)
+      shape.push_back(shapes.materializeFold(builder, loc, size));
+    value = tensor::ExpandShapeOp::create(builder, loc, getType(sizes, element),
+                                          value, groupUnits(isUnit), shape);
+  }
+  if (value.getType() != tensor.getType())
+    value = tensor::CastOp::create(builder, loc, tensor.getType(), value);
+  return value;
+}
+
+const Form &Propagation::getForm(Value tensor) {
+  auto it = forms.find(tensor);
+  if (it != forms.end())
+    return it->second;
+  Form form;
+  Operation *op = tensor.getDefiningOp();
+  if (op && tiedViews.contains(op)) {
+    form = getForm(op->getOperand(0));
+    if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
+      // Where the atoms of each source dim begin.
+      SmallVector<unsigned> begins, counts;
+      unsigned position = 0;
+      for (int dim : getDims(transpose.getInput())) {
+        begins.push_back(position);
+        counts.push_back(getAtoms({dim}).size());
+        position += counts.back();
+      }
+      SmallVector<unsigned> perm;
+      for (int64_t dim : transpose.getPermutation())
+        for (unsigned i = 0; i < counts[dim]; ++i)
+          perm.push_back(form.perm[begins[dim] + i]);
+      form.perm = perm;
+    }
+  } else if (auto fill = dyn_cast_or_null<linalg::FillOp>(op)) {
+    SmallVector<int> atoms = getAtoms(getDims(tensor));
+    Value init = makeEmpty(
+        atoms, cast<RankedTensorType>(tensor.getType()).getElementType());
+    form.base =
+        linalg::FillOp::create(builder, loc, fill.getInputs(), ValueRange{init})
+            ->getResult(0);
+    llvm::append_range(form.perm, llvm::seq<unsigned>(0, atoms.size()));
+  } else {
+    form.base = toAtoms(tensor);
+    llvm::append_range(
+        form.perm, llvm::seq<unsigned>(0, getAtoms(getDims(tensor)).size()));
+  }
+  return forms[tensor] = form;
+}
+
+Value Propagation::getOriginal(Value tensor) {
+  Value &original = originals[tensor];
+  if (!original) {
+    Value made = fromAtoms(getForm(tensor), tensor);
+    if (Operation *op = made.getDefiningOp();
+        op && isa<OpResult>(tensor) && !op->hasAttr(fp8::kNodeAttr))
+      if (Attribute name = tensor.getDefiningOp()->getAttr(fp8::kNodeAttr);
+          name && tiedViews.contains(tensor.getDefiningOp()))
+        op->setAttr(fp8::kNodeAttr, name);
+    originals[tensor] = made;
+    return made;
+  }
+  return original;
+}
+
+void Propagation::fixOperands(Operation *op, Operation *before) {
+  builder.setInsertionPoint(before ? before : op);
+  loc = op->getLoc();
+  op->walk([&](Operation *inner) {
+    for (OpOperand &operand : inner->getOpOperands())
+      if (replaced.contains(operand.get()))
+        operand.set(getOriginal(operand.get()));
+  });
+}
+
+bool Propagation::isUntouched(linalg::GenericOp op) {
+  auto isWhole = [&](int dim) { return getAtoms({dim}).size() == 1; };
+  if (!llvm::all_of(loops[op], isWhole))
+    return false;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    Value value = operand->get();
+    if (!isa<RankedTensorType>(value.getType()))
+      continue;
+    const Form &form = getForm(value);
+    if (form.base != value ||
+        !llvm::equal(form.perm, llvm::seq<unsigned>(0, form.perm.size())))
+      return false;
+  }
+  for (Value init : op.getDpsInits())
+    if (replaced.contains(init))
+      return false;
+  return llvm::all_of(op.getResults(), [&](Value result) {
+    ArrayRef<int> dims = getDims(result);
+    return getAtoms(dims).size() == dims.size();
+  });
+}
+
+void Propagation::rewrite(linalg::GenericOp op) {
+  for (Operation &inner : *op.getBody())
+    fixOperands(&inner, op);
+  builder.setInsertionPoint(op);
+  loc = op.getLoc();
+  SmallVector<int> own = loops[op];
+  SmallVector<SmallVector<unsigned>> positions;
+  SmallVector<int> atoms;
+  SmallVector<utils::IteratorType> iterators;
+  auto oldIterators = op.getIteratorTypesArray();
+  for (auto [i, dim] : llvm::enumerate(own)) {
+    SmallVector<int> parts = getAtoms({dim});
+    auto &list = positions.emplace_back();
+    for (int part : parts) {
+      list.push_back(atoms.size());
+      atoms.push_back(part);
+      iterators.push_back(oldIterators[i]);
+    }
+  }
+  MLIRContext *context = op.getContext();
+  // The loops of a tensor's flattened positions.
+  auto getPositions = [&](AffineMap map) {
+    SmallVector<unsigned> result;
+    for (AffineExpr expr : map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        llvm::append_range(result, positions[dim.getPosition()]);
+    return result;
+  };
+  auto getMap = [&](ArrayRef<unsigned> flat, ArrayRef<unsigned> perm) {
+    SmallVector<AffineExpr> exprs(flat.size());
+    for (auto [from, to] : llvm::zip(flat, perm))
+      exprs[to] = getAffineDimExpr(from, context);
+    return AffineMap::get(atoms.size(), 0, exprs, context);
+  };
+  SmallVector<Value> inputs, inits;
+  SmallVector<AffineMap> maps;
+  SmallVector<Type> types;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!isa<RankedTensorType>(operand->get().getType())) {
+      inputs.push_back(operand->get());
+      maps.push_back(AffineMap::get(atoms.size(), 0, {}, context));
+      continue;
+    }
+    Form form = getForm(operand->get());
+    inputs.push_back(form.base);
+    maps.push_back(getMap(getPositions(map), form.perm));
+  }
+  SmallVector<SmallVector<unsigned>> perms;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    SmallVector<unsigned> flat = getPositions(op.getMatchingIndexingMap(&init));
+    Type element =
+        cast<RankedTensorType>(init.get().getType()).getElementType();
+    SmallVector<unsigned> perm =
+        llvm::to_vector(llvm::seq<unsigned>(0, flat.size()));
+    Value value = init.get();
+    if (isEmptyOrFill(value)) {
+      SmallVector<int> kept;
+      for (unsigned position : flat)
+        kept.push_back(atoms[position]);
+      Value empty = makeEmpty(kept, element);
+      if (auto fill = value.getDefiningOp<linalg::FillOp>())
+        empty = linalg::FillOp::create(builder, loc, fill.getInputs(),
+                                       ValueRange{empty})
+                    ->getResult(0);
+      value = empty;
+    } else {
+      Form form = getForm(value);
+      value = form.base;
+      perm = form.perm;
+    }
+    inits.push_back(value);
+    types.push_back(value.getType());
+    maps.push_back(getMap(flat, perm));
+    perms.push_back(perm);
+  }
+  auto made = linalg::GenericOp::create(builder, loc, types, inputs, inits,
+                                        maps, iterators);
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  IRMapping mapping;
+  op.getRegion().cloneInto(&made.getRegion(), mapping);
+  made.getBody()->walk([&](linalg::IndexOp index) {
+    const auto &list = positions[index.getDim()];
+    if (!list.empty()) {
+      index.setDim(list.front());
+      return;
+    }
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(index);
+    index.replaceAllUsesWith(
+        arith::ConstantIndexOp::create(builder, loc, 0).getResult());
+    index.erase();
+  });
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    forms[result] = {made.getResult(i), perms[i]};
+    replaced.insert(result);
+  }
+  dead.insert(op);
+}
+
+void Propagation::rewriteAmax(fp8::AmaxOp op) {
+  builder.setInsertionPoint(op);
+  loc = op->getLoc();
+  Form form = getForm(op.getInput());
+  if (form.base == op.getInput())
+    return;
+  int64_t rank = cast<RankedTensorType>(form.base.getType()).getRank();
+  auto type = RankedTensorType::get(SmallVector<int64_t>(rank, 1),
+                                    op.getType().getElementType());
+  auto made =
+      fp8::AmaxOp::create(builder, loc, type, form.base,
+                          fp8::ScalingAttr::tensor(op.getContext(), rank));
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  Value flat = made.getResult();
+  if (rank > 0)
+    flat = tensor::CollapseShapeOp::create(
+        builder, loc, RankedTensorType::get({}, type.getElementType()), flat,
+        ArrayRef<ReassociationIndices>{});
+  forms[op.getResult()] = {flat, {}};
+  replaced.insert(op.getResult());
+  dead.insert(op);
+}
+
+void Propagation::run() {
+  if (func.isExternal() || !llvm::hasSingleElement(func.getBody()))
+    return;
+  Block &block = func.getBody().front();
+  for (Operation &op : block) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      tieGeneric(generic);
+    else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+                 linalg::TransposeOp>(op) &&
+             isa<RankedTensorType>(op.getResult(0).getType()))
+      tieView(&op);
+  }
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (loops.contains(&op)) {
+      auto generic = cast<linalg::GenericOp>(op);
+      builder.setInsertionPoint(&op);
+      loc = op.getLoc();
+      if (isUntouched(generic)) {
+        fixOperands(&op);
+        for (Value result : op.getResults()) {
+          Form &form = forms[result];
+          form.base = result;
+          llvm::append_range(form.perm,
+                             llvm::seq<unsigned>(0, getDims(result).size()));
+        }
+        continue;
+      }
+      rewrite(generic);
+      continue;
+    }
+    auto amax = dyn_cast<fp8::AmaxOp>(op);
+    if (amax && amax.getScaling().isTensor()) {
+      rewriteAmax(amax);
+      continue;
+    }
+    if (tiedViews.contains(&op) && replaced.contains(op.getOperand(0))) {
+      replaced.insert(op.getResult(0));
+      dead.insert(&op);
+      continue;
+    }
+    fixOperands(&op);
+  }
+  for (Operation *op : llvm::reverse(dead)) {
+    op->dropAllDefinedValueUses();
+    op->erase();
+  }
+}
+
+namespace {
+struct PropagateReshapesPass
+    : public fp8c::impl::PropagateReshapesPassBase<PropagateReshapesPass> {
+  void runOnOperation() override { Propagation(getOperation()).run(); }
+};
+} // namespace
