@@ -30,6 +30,12 @@ void fp8c::buildGraphToKernelsPipeline(OpPassManager &manager) {
 
 void fp8c::registerGraphToKernelsPipeline() {
   PassPipelineRegistration<>(
+      "fp8-canonicalize",
+      "The graph level in its canonical form: folded, equal ops merged",
+      [](OpPassManager &manager) {
+        manager.addNestedPass<func::FuncOp>(createCanonicalizeGraphPass());
+      });
+  PassPipelineRegistration<>(
       "fp8-graph-to-kernels",
       "From the graph level to kernels: reshapes out of the way, weights "
       "prepared, kernels formed",

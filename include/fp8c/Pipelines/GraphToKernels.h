@@ -19,7 +19,7 @@ namespace fp8c {
 /// computation is in `fp8.kernel`s, products and attention.
 void buildGraphToKernelsPipeline(mlir::OpPassManager &manager);
 
-/// Registers the pipeline as `fp8-graph-to-kernels`.
+/// Registers the pipelines `fp8-canonicalize` and `fp8-graph-to-kernels`.
 void registerGraphToKernelsPipeline();
 
 } // namespace fp8c
