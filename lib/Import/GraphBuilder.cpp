@@ -166,21 +166,42 @@ Value GraphBuilder::convert(Value tensor, Type element, bool isUnsigned,
 
 Value GraphBuilder::generate(ArrayRef<OpFoldResult> sizes, Type element,
                              Body body) {
+  return generate(sizes, element, {}, {}, body);
+}
+
+Value GraphBuilder::generate(ArrayRef<OpFoldResult> sizes, Type element,
+                             ValueRange inputs,
+                             ArrayRef<SmallVector<int64_t>> dims, Body body) {
   unsigned rank = sizes.size();
+  SmallVector<AffineMap> maps;
+  for (auto [input, inputDims] : llvm::zip(inputs, dims)) {
+    SmallVector<AffineExpr> exprs;
+    Sizes inputSizes = this->sizes(input);
+    for (auto [size, dim] : llvm::zip(inputSizes, inputDims))
+      exprs.push_back(isConstantIntValue(size, 1) &&
+                              !isConstantIntValue(sizes[dim], 1)
+                          ? builder.getAffineConstantExpr(0)
+                          : builder.getAffineDimExpr(dim));
+    maps.push_back(AffineMap::get(rank, 0, exprs, builder.getContext()));
+  }
+  maps.push_back(builder.getMultiDimIdentityMap(rank));
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
   Value init = empty(sizes, element);
   auto generic = linalg::GenericOp::create(
-      builder, loc, TypeRange{init.getType()}, ValueRange{}, ValueRange{init},
-      ArrayRef<AffineMap>{builder.getMultiDimIdentityMap(rank)}, iterators,
-      [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
+      builder, loc, TypeRange{init.getType()}, inputs, ValueRange{init}, maps,
+      iterators, [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
         Scalars scalars(nested, nestedLoc);
-        SmallVector<Value> indices;
+        SmallVector<Value> values(args.drop_back());
         for (unsigned dim = 0; dim < rank; ++dim)
-          indices.push_back(linalg::IndexOp::create(nested, nestedLoc, dim));
-        linalg::YieldOp::create(nested, nestedLoc, body(scalars, indices));
+          values.push_back(linalg::IndexOp::create(nested, nestedLoc, dim));
+        linalg::YieldOp::create(nested, nestedLoc, body(scalars, values));
       });
   return remember(generic.getResult(0), Sizes(sizes));
+}
+
+Value GraphBuilder::extract(Scalars &s, Value tensor, ValueRange indices) {
+  return tensor::ExtractOp::create(s.getBuilder(), s.getLoc(), tensor, indices);
 }
 
 Value GraphBuilder::full(ArrayRef<OpFoldResult> sizes, TypedAttr value) {

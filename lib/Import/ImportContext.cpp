@@ -95,8 +95,9 @@ static Argument parseDefault(const Parameter &parameter) {
 }
 
 /// True if an argument may be bound to a parameter; a single number may stand
-/// for a list.
-static bool fits(const Argument &argument, const Parameter &parameter) {
+/// for a list, and a number for any tensor but the first (PyTorch wraps it).
+static bool fits(const Argument &argument, const Parameter &parameter,
+                 bool isFirst) {
   using Kind = Argument::Kind;
   using Type = Parameter::Type;
   Kind kind = argument.kind;
@@ -113,7 +114,7 @@ static bool fits(const Argument &argument, const Parameter &parameter) {
   switch (parameter.type) {
   case Type::Tensor:
   case Type::OptionalTensor:
-    return kind == Kind::Tensor;
+    return kind == Kind::Tensor || (isNumber && !isFirst);
   case Type::Tensors:
   case Type::OptionalTensors:
     return kind == Kind::Tensors || kind == Kind::OptionalTensors || isEmpty;
@@ -162,7 +163,7 @@ LogicalResult ImportContext::bind(const Node &newNode,
     size_t index = it - newEntry.parameters.begin();
     if (given[index])
       return error() << "has two arguments for '" << input.name << "'";
-    if (!fits(input.value, *it))
+    if (!fits(input.value, *it, index == 0))
       return error() << "expected another kind of argument for '" << input.name
                      << "'";
     given[index] = true;
@@ -199,6 +200,19 @@ const Argument &ImportContext::argument(StringRef name) const {
 
 bool ImportContext::has(StringRef name) const {
   return argument(name).kind != Argument::Kind::None;
+}
+
+bool ImportContext::isNumber(StringRef name) const {
+  switch (argument(name).kind) {
+  case Argument::Kind::Int:
+  case Argument::Kind::SymInt:
+  case Argument::Kind::Float:
+  case Argument::Kind::SymFloat:
+  case Argument::Kind::Bool:
+    return true;
+  default:
+    return false;
+  }
 }
 
 Value ImportContext::tensor(StringRef name) {

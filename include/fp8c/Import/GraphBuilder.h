@@ -113,6 +113,16 @@ public:
   /// body may capture tensors (tensor.extract) and indices.
   mlir::Value generate(llvm::ArrayRef<mlir::OpFoldResult> sizes,
                        mlir::Type element, Body body);
+  /// The same with tensors, each of whose dims i runs with dim `dims[i]` of the
+  /// result (dims of size 1 repeat). The body gets their elements and then
+  /// the indices.
+  mlir::Value generate(llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                       mlir::Type element, mlir::ValueRange inputs,
+                       llvm::ArrayRef<llvm::SmallVector<int64_t>> dims,
+                       Body body);
+  /// One element of a tensor inside of a body.
+  static mlir::Value extract(Scalars &s, mlir::Value tensor,
+                             mlir::ValueRange indices);
 
   //===--------------------------------------------------------------------===//
   // Views and movement

@@ -9,4 +9,25 @@
 
 #include "Families.h"
 
-void fp8c::import::registerAllFamilies(OpTable &table) {}
+#include "Common.h"
+
+void fp8c::import::registerAllFamilies(OpTable &table) {
+  addArithmeticOps(table);
+  addAttentionOps(table);
+  addCastOps(table);
+  addConstantOps(table);
+  addConvolutionOps(table);
+  addFP8Ops(table);
+  addIndexingOps(table);
+  addJoinOps(table);
+  addLogicOps(table);
+  addNormOps(table);
+  addProductOps(table);
+  addQuantizeOps(table);
+  addReductionOps(table);
+  addShapeOps(table);
+  addSliceOps(table);
+  addSoftmaxOps(table);
+  addUnaryOps(table);
+  addViewOps(table);
+}
