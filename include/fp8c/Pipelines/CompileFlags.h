@@ -1,0 +1,39 @@
+//===- CompileFlags.h - Command line options of a compilation ----*- C++
+//-*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_PIPELINES_COMPILEFLAGS_H
+#define FP8C_PIPELINES_COMPILEFLAGS_H
+
+#include "fp8c/Pipelines/Compiler.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace fp8c {
+
+/// The options that fp8-compile and fp8-run share, as a tool's flags. One
+/// object a tool, made before the command line is parsed.
+class CompileFlags {
+public:
+  CompileFlags();
+
+  /// The options that the flags say; an error names the flag and the rule.
+  llvm::Expected<CompileOptions> get() const;
+
+  /// Reads "NAME=MIN..MAX[:multiple]".
+  static llvm::Expected<DimRange> parseDim(llvm::StringRef text);
+
+private:
+  llvm::cl::OptionCategory category;
+  llvm::cl::opt<std::string> target, recipe, numerics, castOverflow,
+      divideByNumber;
+  llvm::cl::opt<bool> assumeGuards;
+};
+
+} // namespace fp8c
+
+#endif // FP8C_PIPELINES_COMPILEFLAGS_H

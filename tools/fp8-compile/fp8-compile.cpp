@@ -1,0 +1,165 @@
+//===- fp8-compile.cpp - Compiles a model into a package
+//-------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fp8c/Pipelines/CompileFlags.h"
+#include "fp8c/Pipelines/Registration.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace llvm;
+
+namespace {
+enum class Emit { Import, Graph, Kernels, Plan, Code, Package };
+
+struct EmitLevel {
+  Emit emit;
+  fp8c::Level level;
+  const char *name;
+};
+constexpr EmitLevel kTextLevels[] = {
+    {Emit::Import, fp8c::Level::Import, "import"},
+    {Emit::Graph, fp8c::Level::Graph, "graph"},
+    {Emit::Kernels, fp8c::Level::Kernels, "kernels"},
+    {Emit::Plan, fp8c::Level::Plan, "plan"},
+    {Emit::Code, fp8c::Level::Code, "code"},
+};
+} // namespace
+
+static int fail(const Twine &message) {
+  WithColor::error(errs()) << message << "\n";
+  return 1;
+}
+
+/// Writes text beside `path` and renames it, or to stdout for "-".
+static Error writeText(StringRef path, StringRef text) {
+  if (path == "-") {
+    outs() << text;
+    return Error::success();
+  }
+  return writeToOutput(path, [&](raw_ostream &os) {
+    os << text;
+    return Error::success();
+  });
+}
+
+static std::string print(mlir::ModuleOp module, bool locations) {
+  std::string text;
+  raw_string_ostream os(text);
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(locations, /*prettyForm=*/false);
+  flags.elideLargeElementsAttrs(64);
+  module.print(os, flags);
+  os << "\n";
+  return text;
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::OptionCategory category("output");
+  cl::opt<std::string> input(cl::Positional, cl::desc("MODEL.{pt2,mlir}"),
+                             cl::Required, cl::cat(category));
+  cl::opt<std::string> output("o", cl::desc("the file to write, - for stdout"),
+                              cl::value_desc("file"), cl::cat(category));
+  cl::opt<Emit> emit(
+      "emit", cl::desc("what to write:"), cl::init(Emit::Package),
+      cl::values(clEnumValN(Emit::Import, "import", "as imported"),
+                 clEnumValN(Emit::Graph, "graph", "canonical graph"),
+                 clEnumValN(Emit::Kernels, "kernels", "one op a launch"),
+                 clEnumValN(Emit::Plan, "plan", "commands over buffers"),
+                 clEnumValN(Emit::Code, "code", "the CPU's kernels"),
+                 clEnumValN(Emit::Package, "package", "a .fp8 package")),
+      cl::cat(category));
+  cl::opt<std::string> dumpDir("dump-dir", cl::desc("write every level there"),
+                               cl::value_desc("folder"), cl::cat(category));
+  cl::opt<bool> locations("locations", cl::desc("print locations"),
+                          cl::cat(category));
+  cl::list<std::string> dims(
+      "dim",
+      cl::desc("narrow a dynamic dim: INPUT.AXIS=MIN..MAX[:multiple], or a "
+               "symbol; repeatable"),
+      cl::value_desc("range"), cl::cat(category));
+  fp8c::CompileFlags flags;
+  cl::SetVersionPrinter([](raw_ostream &os) {
+    os << "fp8-compile 0.1.0 (LLVM " << LLVM_VERSION_STRING
+       << ", plan format 1)\n";
+  });
+  cl::extrahelp examples(
+      "\nEXAMPLES:\n"
+      "  fp8-compile model.pt2 -o model.fp8\n"
+      "  fp8-compile model.pt2 --emit=kernels -o -\n"
+      "  fp8-compile model.pt2 --dim x.1=1..4096 -o m.fp8\n");
+  std::string usage;
+  raw_string_ostream usageStream(usage);
+  if (!cl::ParseCommandLineOptions(argc, argv, "Compiles an exported model\n",
+                                   &usageStream)) {
+    errs() << usage;
+    return 2;
+  }
+  if (output.empty() && dumpDir.empty())
+    return fail("no output: name a file with -o, or a folder with --dump-dir");
+
+  auto options = flags.get();
+  if (!options)
+    return fail(toString(options.takeError()));
+  for (const std::string &text : dims) {
+    auto range = fp8c::CompileFlags::parseDim(text);
+    if (!range)
+      return fail(toString(range.takeError()));
+    options->dims.push_back(*range);
+  }
+
+  mlir::DialectRegistry registry;
+  fp8c::registerAllDialects(registry);
+  mlir::MLIRContext context(registry);
+  SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context, errs());
+  auto compile = [&](fp8c::Level level, fp8c::Compiler &compiler) {
+    return mlir::succeeded(compiler.lowerTo(level));
+  };
+
+  fp8c::Compiler compiler(context, *options);
+  if (mlir::failed(compiler.load(input)))
+    return 1;
+  if (!dumpDir.empty())
+    if (std::error_code error = sys::fs::create_directories(dumpDir))
+      return fail("'" + dumpDir + "' cannot be made: " + error.message());
+  for (const EmitLevel &level : kTextLevels) {
+    bool wanted = emit == level.emit && !output.empty();
+    // Code replaces the plan, so a package is written before it.
+    bool dumped = !dumpDir.empty() && level.emit != Emit::Code;
+    if (!wanted && !dumped)
+      continue;
+    if (!compile(level.level, compiler))
+      return 1;
+    std::string text = print(compiler.getModule(), locations);
+    if (dumped) {
+      SmallString<128> path(dumpDir);
+      sys::path::append(path, Twine(level.name) + ".mlir");
+      if (Error error = writeText(path, text))
+        return fail(toString(std::move(error)));
+    }
+    if (wanted) {
+      if (Error error = writeText(output, text))
+        return fail(toString(std::move(error)));
+      if (dumpDir.empty())
+        return 0;
+    }
+  }
+  if (emit == Emit::Package && !output.empty() &&
+      mlir::failed(compiler.writePackage(output)))
+    return 1;
+  return 0;
+}
