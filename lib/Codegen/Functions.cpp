@@ -179,8 +179,7 @@ static Value emitTanh(Emitter &e, Value x) {
   Value power = emitExp(e, e.add(magnitude, magnitude));
   Value large = e.sub(e.constant(1.0),
                       e.div(e.constant(2.0), e.add(power, e.constant(1.0))));
-  Value result =
-      e.select(e.less(magnitude, e.constant(0.625)), small, large);
+  Value result = e.select(e.less(magnitude, e.constant(0.625)), small, large);
   return e.withSign(result, x);
 }
 

@@ -399,6 +399,20 @@ LogicalResult RowAnalysis::makeDims() {
   for (Dim &dim : program.dims)
     if (dim.operand < 0 && ShapedType::isDynamic(dim.size))
       return fail("no operand has the extent of one of the loops");
+  // What tensor.dim gives is in the size block only for dims of the space.
+  for (auto op : body.getOps<tensor::DimOp>()) {
+    auto argument = dyn_cast<BlockArgument>(op.getSource());
+    std::optional<int64_t> position = op.getConstantIndex();
+    bool known = argument && position &&
+                 (!cast<RankedTensorType>(op.getSource().getType())
+                       .isDynamicDim(*position) ||
+                  llvm::any_of(program.dims, [&](const Dim &dim) {
+                    return dim.operandDim == *position &&
+                           dim.operand == program.getOperandIndex(argument);
+                  }));
+    if (!known && !llvm::all_of(op->getUsers(), llvm::IsaPred<tensor::EmptyOp>))
+      return fail("tensor.dim of a dim that the kernel does not iterate over");
+  }
 
   program.resultLoops.resize(program.terminator->getNumOperands());
   for (Nest &nest : nests) {

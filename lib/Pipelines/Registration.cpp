@@ -8,6 +8,7 @@
 
 #include "fp8c/Pipelines/Registration.h"
 
+#include "fp8c/Codegen/Passes.h"
 #include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Dialect/FP8/Transforms/Passes.h"
 #include "fp8c/Dialect/Plan/Plan.h"
@@ -42,4 +43,5 @@ void fp8c::registerAllPasses() {
   fp8::registerFP8TransformsPasses();
   registerFP8CTransformsPasses();
   registerGraphToKernelsPipeline();
+  codegen::registerFP8CodegenPasses();
 }

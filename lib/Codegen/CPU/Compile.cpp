@@ -80,8 +80,7 @@ codegen::generateCpuKernels(ModuleOp plan) {
   return module;
 }
 
-/// Lowers generated functions to the llvm dialect.
-static LogicalResult lowerToLLVM(ModuleOp module) {
+LogicalResult codegen::lowerToLLVM(ModuleOp module) {
   MLIRContext *context = module.getContext();
   if (failed(expandFunctions(module)))
     return failure();
