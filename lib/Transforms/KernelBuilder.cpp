@@ -8,11 +8,13 @@
 
 #include "FusionGroups.h"
 
+#include "fp8c/Codegen/RowProgram.h"
 #include "fp8c/Dialect/FP8/FP8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -27,7 +29,9 @@ public:
   KernelBuilder(const Group &group, OpBuilder &builder)
       : group(group), builder(builder) {}
 
-  fp8::KernelOp build();
+  /// Null, with everything as it was and the reason in `why`, if code cannot be
+  /// generated for the kernel.
+  fp8::KernelOp build(std::string &why);
 
 private:
   /// Collects what the body takes from outside.
@@ -92,7 +96,7 @@ Value KernelBuilder::map(Value value) {
   return mapping.lookup(value);
 }
 
-fp8::KernelOp KernelBuilder::build() {
+fp8::KernelOp KernelBuilder::build(std::string &why) {
   for (Operation *op : group.ops)
     collectFrom(op);
   SmallVector<Value> results;
@@ -141,6 +145,17 @@ fp8::KernelOp KernelBuilder::build() {
   for (Value result : results)
     yields.push_back(mapping.lookup(result));
   fp8::YieldOp::create(builder, loc, yields);
+  // Ops that are expanded later are analysed then.
+  bool isExpanded = llvm::none_of(body.without_terminator(), [](Operation &op) {
+    auto amax = dyn_cast<fp8::AmaxOp>(op);
+    return isa<fp8::FP8Dialect>(op.getDialect()) &&
+           !(amax && amax.getScaling().isTensor());
+  });
+  if (isExpanded && group.ops.size() > 1 &&
+      failed(codegen::RowProgram::analyze(body, {}, why))) {
+    kernel.erase();
+    return {};
+  }
   for (auto [result, made] : llvm::zip(results, kernel.getResults()))
     result.replaceAllUsesWith(made);
   return kernel;
@@ -189,8 +204,20 @@ void fp8c::buildKernels(Block &block, const FusionGroups &groups) {
   OpBuilder builder(block.getParentOp());
   SmallVector<Operation *> dead;
   for (auto &group : groups.getGroups()) {
-    KernelBuilder(*group, builder).build();
     llvm::append_range(dead, group->ops);
+    std::string why;
+    if (KernelBuilder(*group, builder).build(why))
+      continue;
+    remark::missed(
+        group->ops.back()->getLoc(),
+        remark::RemarkOpts::name("not-fused").category("fp8-fuse-casts"))
+        << remark::add("{0} ops are kernels of their own", group->ops.size())
+        << remark::reason("{0}", why);
+    for (Operation *op : group->ops) {
+      Group single;
+      single.ops.push_back(op);
+      KernelBuilder(single, builder).build(why);
+    }
   }
   for (Operation *op : dead)
     op->dropAllReferences();

@@ -181,7 +181,7 @@ void PrepareWeightsPass::prepare(func::FuncOp forward) {
   for (Value result : results) {
     Operation *op = result.getDefiningOp();
     auto name = op->getAttrOfType<StringAttr>(fp8::kNodeAttr);
-    builder.setInsertionPoint(forward);
+    builder.setInsertionPoint(function);
     auto global = fp8::GlobalOp::create(
         builder, result.getLoc(),
         builder.getStringAttr("prepared." + (name ? name.str() : "weight")),
