@@ -9,10 +9,12 @@
 #include "fp8c/Pipelines/Registration.h"
 
 #include "fp8c/Codegen/Passes.h"
+#include "fp8c/Conversion/KernelsToPlan/Passes.h"
 #include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Dialect/FP8/Transforms/Passes.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 #include "fp8c/Pipelines/GraphToKernels.h"
+#include "fp8c/Pipelines/KernelsToPlan.h"
 #include "fp8c/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,4 +46,6 @@ void fp8c::registerAllPasses() {
   registerFP8CTransformsPasses();
   registerGraphToKernelsPipeline();
   codegen::registerFP8CodegenPasses();
+  registerKernelsToPlanPasses();
+  registerKernelsToPlanPipeline();
 }

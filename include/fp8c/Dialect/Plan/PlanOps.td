@@ -112,7 +112,7 @@ def Plan_AllocOp : Plan_BufferOp<"alloc", (ins), []> {
   let assemblyFormat = "(`[` $sizes^ `]`)? (`node` $node^)? attr-dict `:` type($result)";
 }
 
-def Plan_ViewOp : Plan_Op<"view", [Pure, AttrSizedOperandSegments]> {
+def Plan_ViewOp : Plan_Op<"view", [AttrSizedOperandSegments]> {
   let summary = "another shape of a buffer's memory";
   let description = [{
     Every size, stride (in elements) and the offset (in elements, added to the source's) as an index value, static ones

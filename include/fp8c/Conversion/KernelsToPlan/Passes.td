@@ -1,0 +1,31 @@
+//===- Passes.td - Kernel level to plan --------------------*- tablegen -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_CONVERSION_KERNELSTOPLAN_PASSES_TD
+#define FP8C_CONVERSION_KERNELSTOPLAN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertToPlanPass : Pass<"fp8-convert-to-plan", "::mlir::ModuleOp"> {
+  let summary = "turn functions of the kernel level into plan entries";
+  let description = [{
+    Bit-exact. Each function becomes a `plan.entry` of its name. A tensor value
+    gets a buffer, or a view of one: slices, reshapes and transposes are
+    strided aliases, and a reshape of a strided buffer that no strides can
+    express becomes a copy. A value is written where it is wanted when that is
+    provably free: into an output, a part of a concatenation, a state buffer
+    that nobody reads any more, or with the strides that make a later reshape a
+    view. Kernels move to `plan.kernel`; equal ones are kept once.
+  }];
+  let dependentDialects = [
+    "::fp8c::plan::PlanDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::arith::ArithDialect"
+  ];
+}
+
+#endif // FP8C_CONVERSION_KERNELSTOPLAN_PASSES_TD

@@ -1,0 +1,363 @@
+//===- Commands.cpp - The commands of a plan entry ------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Entry.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::toplan;
+
+void Entry::nameCommand(Operation *command, Operation *op) {
+  llvm::SetVector<StringRef> names;
+  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    if (inner != op)
+      if (auto name = inner->getAttrOfType<StringAttr>(fp8::kNodeAttr))
+        names.insert(name.getValue());
+  });
+  for (Value result : op->getResults())
+    if (StringRef name = getNodeName(result); !name.empty())
+      names.insert(name);
+  if (!names.empty())
+    command->setDiscardableAttr(fp8::kNodeAttr,
+                                builder.getStringAttr(llvm::join(names, "+")));
+}
+
+const Layout &Entry::define(Value result) {
+  auto it = placements.find(result);
+  return layouts[result] =
+             it != placements.end() ? it->second : allocate(result);
+}
+
+//===----------------------------------------------------------------------===//
+// Views and movement
+//===----------------------------------------------------------------------===//
+
+void Entry::convertView(Operation *op) {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  auto it = layouts.find(source);
+  // What a product decodes has no memory.
+  if (it == layouts.end())
+    return;
+  Layout from = it->second;
+  std::optional<Layout> layout = getViewLayout(op, from, shapes);
+  if (!layout) {
+    // No strides can express the reshape: make it dense first.
+    Layout dense = allocate(shapes.sizes(source), getElementTypeOrSelf(source),
+                            getNodeName(source));
+    nameCommand(copy(op->getLoc(), from, dense, getElementTypeOrSelf(source)),
+                op);
+    layout = getViewLayout(op, dense, shapes);
+  }
+  layouts[result] = std::move(*layout);
+  if (!getNodeName(result).empty())
+    getBuffer(result);
+}
+
+void Entry::convertConcat(tensor::ConcatOp op) {
+  Layout whole = define(op.getResult());
+  Type element = getElementTypeOrSelf(op.getResult());
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (inPlace.contains(&operand))
+      continue;
+    Layout part = getConcatSlice(op, operand.getOperandNumber(), whole);
+    nameCommand(
+        copy(op.getLoc(), layouts.find(operand.get())->second, part, element),
+        op);
+  }
+  getBuffer(op.getResult());
+}
+
+void Entry::convertInsert(tensor::InsertSliceOp op) {
+  Layout whole = define(op.getResult());
+  Type element = getElementTypeOrSelf(op.getResult());
+  // The slice may lie in the buffer that it is inserted into.
+  Layout part = layouts.find(op.getSource())->second;
+  if (part.root == whole.root) {
+    Layout saved = allocate(part.sizes, element, "");
+    copy(op.getLoc(), part, saved, element);
+    part = saved;
+  }
+  auto into = layouts.find(op.getDest());
+  if (into != layouts.end() && !into->second.isSame(shapes.arith, whole)) {
+    Layout from = into->second;
+    if (from.root == whole.root) {
+      Layout saved = allocate(from.sizes, element, "");
+      copy(op.getLoc(), from, saved, element);
+      from = saved;
+    }
+    nameCommand(copy(op.getLoc(), from, whole, element), op);
+  }
+  Layout target =
+      whole.slice(shapes.arith, shapes.map(op.getMixedOffsets()),
+                  shapes.map(op.getMixedSizes()),
+                  shapes.map(op.getMixedStrides()), op.getDroppedDims());
+  nameCommand(copy(op.getLoc(), part, target, element), op);
+  getBuffer(op.getResult());
+}
+
+LogicalResult Entry::convertFill(Operation *op, Attribute value) {
+  if (auto splat = dyn_cast_if_present<SplatElementsAttr>(value))
+    value = splat.getSplatValue<Attribute>();
+  APInt bits;
+  if (auto number = dyn_cast_if_present<FloatAttr>(value))
+    bits = number.getValue().bitcastToAPInt();
+  else if (auto integer = dyn_cast_if_present<IntegerAttr>(value))
+    bits = integer.getValue();
+  else
+    return op->emitError("is not in a kernel and its value is not one number");
+  define(op->getResult(0));
+  Value target = getBuffer(op->getResult(0));
+  nameCommand(
+      plan::FillOp::create(builder, op->getLoc(), target, bits.getZExtValue()),
+      op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+LogicalResult Entry::convertKernel(fp8::KernelOp op) {
+  SmallVector<Value> reads, writes, captured;
+  SmallVector<Layout> operands;
+  for (Value capture : op.getCaptures()) {
+    if (capture.getType().isIndex()) {
+      captured.push_back(shapes.arith.value(shapes.index(capture)));
+      continue;
+    }
+    operands.push_back(layouts.find(capture)->second);
+    reads.push_back(getBuffer(capture));
+  }
+  for (Value result : op.getResults()) {
+    operands.push_back(define(result));
+    writes.push_back(getBuffer(result));
+  }
+  SmallVector<int64_t> unitDims;
+  for (const Layout &operand : operands)
+    unitDims.push_back(operand.getUnitDim());
+  Kernel *kernel = kernels.get(op, unitDims);
+  if (!kernel)
+    return failure();
+
+  Location loc = op.getLoc();
+  SmallVector<Value> sizes;
+  for (const codegen::Dim &dim : kernel->program.getDims())
+    sizes.push_back(shapes.arith.value(
+        dim.operand < 0 ? shapes.arith.constant(dim.size)
+                        : operands[dim.operand].sizes[dim.operandDim]));
+  SmallVector<Value> extents(sizes);
+  for (const Layout &operand : operands)
+    for (OpFoldResult stride : operand.strides)
+      sizes.push_back(shapes.arith.value(stride));
+  sizes.append(captured);
+  Value tasks = kernel->program.buildTasks(builder, loc, extents);
+  Value scratch = kernel->program.buildScratch(builder, loc, extents);
+
+  for (unsigned result : kernel->program.getAtomicResults())
+    if (!cleared.contains(op.getResult(result)))
+      nameCommand(plan::FillOp::create(builder, loc, writes[result], 0), op);
+  nameCommand(plan::LaunchOp::create(builder, loc, kernel->op.getSymName(),
+                                     reads, writes, sizes, tasks, scratch),
+              op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products and attention
+//===----------------------------------------------------------------------===//
+
+/// The block extents of the last two dims, 0 for a whole dim.
+static SmallVector<int64_t> getBlocks(ArrayRef<int64_t> blocks) {
+  SmallVector<int64_t> result;
+  for (int64_t block : blocks.take_back(2))
+    result.push_back(ShapedType::isDynamic(block) ? 0 : block);
+  return result;
+}
+
+/// The fp8.dequantize that makes the operand of a product, through transposes.
+static fp8::DequantizeOp getDecoded(Value operand,
+                                    SmallVectorImpl<Operation *> &views) {
+  while (Operation *op = operand.getDefiningOp()) {
+    if (auto dequantize = dyn_cast<fp8::DequantizeOp>(op))
+      return dequantize;
+    if (!isa<linalg::TransposeOp>(op))
+      return {};
+    views.push_back(op);
+    operand = op->getOperand(0);
+  }
+  return {};
+}
+
+LogicalResult Entry::checkDecoded(fp8::DequantizeOp op) {
+  SmallVector<Operation *> users(op->getUsers());
+  while (!users.empty()) {
+    Operation *user = users.pop_back_val();
+    auto matmul = dyn_cast<fp8::MatmulOp>(user);
+    SmallVector<Operation *> views;
+    if (isa<linalg::TransposeOp>(user))
+      users.append(user->user_begin(), user->user_end());
+    else if (!matmul || getDecoded(matmul.getRhs(), views) != op ||
+             getDecoded(matmul.getLhs(), views) == op)
+      return op.emitError("is neither in a kernel nor decoded by a product");
+  }
+  return success();
+}
+
+LogicalResult Entry::convertMatmul(fp8::MatmulOp op) {
+  SmallVector<int64_t> blocks = {0, 0};
+  Value rhs, decode;
+  SmallVector<Operation *> views;
+  if (fp8::DequantizeOp decoded = getDecoded(op.getRhs(), views)) {
+    Layout data = layouts.find(decoded.getInput())->second;
+    Layout scale = layouts.find(decoded.getScale())->second;
+    SmallVector<int64_t> block(decoded.getScaling().getBlock());
+    for (Operation *view : llvm::reverse(views)) {
+      ArrayRef<int64_t> permutation =
+          cast<linalg::TransposeOp>(view).getPermutation();
+      data = data.transpose(permutation);
+      scale = scale.transpose(permutation);
+      applyPermutationToVector(block, permutation);
+    }
+    rhs = getBuffer(data, getElementTypeOrSelf(decoded.getInput()));
+    decode = getBuffer(scale, getElementTypeOrSelf(decoded.getScale()));
+    blocks = getBlocks(block);
+  } else {
+    rhs = getBuffer(op.getRhs());
+  }
+  Value lhs = getBuffer(op.getLhs());
+  Value bias = op.getBias() ? getBuffer(op.getBias()) : Value();
+  define(op.getResult());
+  Value result = getBuffer(op.getResult());
+  nameCommand(
+      plan::MatmulOp::create(builder, op.getLoc(), lhs, rhs, result, bias,
+                             /*a_scale=*/Value(), /*b_scale=*/Value(),
+                             /*result_scale=*/Value(), /*amax=*/Value(), decode,
+                             /*a_block=*/ArrayRef<int64_t>{0, 0}, blocks,
+                             /*fast_accum=*/false),
+      op);
+  return success();
+}
+
+void Entry::convertScaledMatmul(fp8::ScaledMatmulOp op) {
+  auto optional = [&](Value value) {
+    return value ? getBuffer(value) : Value();
+  };
+  for (Value result : op->getResults())
+    define(result);
+  Value lhs = getBuffer(op.getLhs()), rhs = getBuffer(op.getRhs());
+  Value lhsScale = getBuffer(op.getLhsScale());
+  Value rhsScale = getBuffer(op.getRhsScale());
+  Value bias = optional(op.getBias());
+  Value resultScale = optional(op.getResultScale());
+  Value result = getBuffer(op.getResult()), amax = optional(op.getAmax());
+  nameCommand(plan::MatmulOp::create(
+                  builder, op.getLoc(), lhs, rhs, result, bias, lhsScale,
+                  rhsScale, resultScale, amax, /*b_decode=*/Value(),
+                  getBlocks(op.getLhsScaling().getBlock()),
+                  getBlocks(op.getRhsScaling().getBlock()), op.getFastAccum()),
+              op);
+}
+
+void Entry::convertAttention(fp8::AttentionOp op) {
+  SizeArith &arith = shapes.arith;
+  Value query = getBuffer(op.getQuery()), key = getBuffer(op.getKey()),
+        value = getBuffer(op.getValue()), mask;
+  if (op.getMask()) {
+    // Dims of size 1 repeat: stride 0 at the scores' sizes.
+    const Layout &given = layouts.find(op.getMask())->second;
+    Layout layout = given;
+    layout.sizes = shapes.sizes(op.getQuery());
+    layout.sizes[3] = shapes.sizes(op.getKey())[2];
+    layout.strides.assign(4, arith.constant(0));
+    size_t missing = 4 - given.sizes.size();
+    for (size_t i = 0; i < given.sizes.size(); ++i)
+      if (!isConstantIntValue(given.sizes[i], 1))
+        layout.strides[missing + i] = given.strides[i];
+    mask = getBuffer(layout, getElementTypeOrSelf(op.getMask()));
+  }
+  define(op.getResult());
+  Value result = getBuffer(op.getResult());
+  nameCommand(plan::AttentionOp::create(builder, op.getLoc(), query, key, value,
+                                        result, mask, op.getScaleAttr(),
+                                        op.getCausalAttr()),
+              op);
+}
+
+//===----------------------------------------------------------------------===//
+// Dispatch
+//===----------------------------------------------------------------------===//
+
+LogicalResult Entry::convert(Operation *op) {
+  if (isView(op)) {
+    convertView(op);
+    return success();
+  }
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](fp8::GlobalLoadOp load) {
+        auto it = stored.find(load.getGlobalAttr());
+        layouts[load] = it != stored.end()
+                            ? layouts.find(it->second)->second
+                            : getGlobal(load.getGlobalAttr(), load.getType());
+        if (!getNodeName(load).empty())
+          getBuffer(load.getResult());
+        return success();
+      })
+      .Case([&](fp8::GlobalStoreOp store) {
+        stored[store.getGlobalAttr()] = store.getValue();
+        return success();
+      })
+      .Case([&](fp8::KernelOp kernel) { return convertKernel(kernel); })
+      .Case([&](fp8::MatmulOp matmul) { return convertMatmul(matmul); })
+      .Case([&](fp8::ScaledMatmulOp matmul) {
+        convertScaledMatmul(matmul);
+        return success();
+      })
+      .Case([&](fp8::AttentionOp attention) {
+        convertAttention(attention);
+        return success();
+      })
+      .Case([&](tensor::ConcatOp concat) {
+        convertConcat(concat);
+        return success();
+      })
+      .Case([&](tensor::InsertSliceOp insert) {
+        convertInsert(insert);
+        return success();
+      })
+      .Case([&](fp8::DequantizeOp dequantize) {
+        return checkDecoded(dequantize);
+      })
+      .Case([&](linalg::FillOp fill) {
+        Attribute value;
+        matchPattern(fill.getInputs().front(), m_Constant(&value));
+        return convertFill(fill, value);
+      })
+      .Case([&](arith::ConstantOp constant) {
+        // Uninteresting ones are numbers that bodies or sizes use.
+        if (!isa<RankedTensorType>(constant.getType()) || constant.use_empty())
+          return success();
+        return convertFill(constant, constant.getValue());
+      })
+      .Case<fp8::SymbolOp, fp8::CheckOp, tensor::EmptyOp, tensor::DimOp,
+            func::ReturnOp>([](auto) { return success(); })
+      .Default([&](Operation *) -> LogicalResult {
+        if (isa<arith::ArithDialect>(op->getDialect()) &&
+            llvm::none_of(op->getResultTypes(),
+                          [](Type type) { return isa<ShapedType>(type); }))
+          return success();
+        return op->emitError()
+               << "'" << op->getName() << "' is not part of any kernel";
+      });
+}

@@ -1,0 +1,135 @@
+//===- Entry.h - From a function to a plan entry ----------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Four steps: sizes (Shapes), signature (Entry.cpp), where each value is
+// written (Placement.cpp), and the commands in order (Commands.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_CONVERSION_KERNELSTOPLAN_ENTRY_H
+#define FP8C_LIB_CONVERSION_KERNELSTOPLAN_ENTRY_H
+
+#include "KernelTable.h"
+#include "Layout.h"
+#include "Shapes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace fp8c::toplan {
+
+/// The layout of a view op's result, given its source's. Nothing where `op` is
+/// no view, or strides cannot express it.
+std::optional<Layout> getViewLayout(mlir::Operation *op, const Layout &source,
+                                    Shapes &shapes);
+/// The layout that the source of a view op must have for its result to have
+/// `result`. Nothing where `op` is no view of all of its source, or strides
+/// cannot express it.
+std::optional<Layout> getSourceLayout(mlir::Operation *op, const Layout &result,
+                                      Shapes &shapes);
+/// True for ops that only reshape, slice, transpose or rename: a view where
+/// strides can express that.
+bool isView(mlir::Operation *op);
+/// True for ops that write their results to memory that may be chosen.
+bool isProducer(mlir::Operation *op);
+
+/// Converts one function.
+class Entry {
+public:
+  Entry(mlir::func::FuncOp func, plan::EntryOp entry, KernelTable &kernels);
+
+  mlir::LogicalResult run();
+
+private:
+  // Signature: Entry.cpp.
+  void makeInputs();
+  mlir::LogicalResult makeOutputs();
+  void storeState();
+  void copyOutputs();
+  std::string getName(unsigned result);
+
+  // Memory: Entry.cpp.
+  /// New memory of the entry for a tensor's sizes.
+  Layout allocate(mlir::Value tensor);
+  Layout allocate(const Sizes &sizes, mlir::Type element, llvm::StringRef node);
+  /// The memory of a weight or of state, before anything is stored to it.
+  Layout getGlobal(mlir::FlatSymbolRefAttr name, mlir::Type type);
+  /// The buffer op of a layout.
+  mlir::Value getBuffer(const Layout &layout, mlir::Type element,
+                        llvm::StringRef node = "");
+  /// The buffer of a tensor of the function.
+  mlir::Value getBuffer(mlir::Value tensor);
+  plan::CopyOp copy(mlir::Location loc, const Layout &from, const Layout &to,
+                    mlir::Type element);
+
+  // Where values are written: Placement.cpp.
+  void place();
+  void placeConcat(mlir::tensor::ConcatOp op);
+  void placeInsert(mlir::tensor::InsertSliceOp op);
+  void placeFlatten(mlir::tensor::CollapseShapeOp op);
+  void placeStore(fp8::GlobalStoreOp op);
+  void placeAmaxSlots();
+  /// Has the producer of `value` write so that `value` has `layout`, unless it
+  /// writes elsewhere already.
+  bool tryPlace(mlir::Value value, Layout layout);
+  /// True if `producer` may write to the buffer `root` when it runs: nobody
+  /// reads what state or a weight held before.
+  bool mayWrite(mlir::Operation *producer, mlir::Value root);
+  /// Position of the last command that may read memory that `value` is in.
+  size_t getLastRead(mlir::Value value);
+  size_t getPosition(mlir::Operation *op) { return positions.lookup(op); }
+
+  // Commands: Commands.cpp.
+  mlir::LogicalResult convert(mlir::Operation *op);
+  void convertView(mlir::Operation *op);
+  mlir::LogicalResult checkDecoded(fp8::DequantizeOp op);
+  mlir::LogicalResult convertKernel(fp8::KernelOp op);
+  mlir::LogicalResult convertMatmul(fp8::MatmulOp op);
+  void convertScaledMatmul(fp8::ScaledMatmulOp op);
+  void convertAttention(fp8::AttentionOp op);
+  void convertConcat(mlir::tensor::ConcatOp op);
+  void convertInsert(mlir::tensor::InsertSliceOp op);
+  mlir::LogicalResult convertFill(mlir::Operation *op, mlir::Attribute value);
+  /// The layout that a producer writes its result to.
+  const Layout &define(mlir::Value result);
+  /// The slice of `whole` that operand `number` of a concatenation is.
+  Layout getConcatSlice(mlir::tensor::ConcatOp op, unsigned number,
+                        const Layout &whole);
+  /// Names the command after the nodes it stands for.
+  void nameCommand(mlir::Operation *command, mlir::Operation *op);
+
+  mlir::func::FuncOp func;
+  mlir::OpBuilder builder;
+  KernelTable &kernels;
+  Shapes shapes;
+  /// Where the values of the function are.
+  llvm::DenseMap<mlir::Value, Layout> layouts;
+  /// Where producers will write their results.
+  llvm::DenseMap<mlir::Value, Layout> placements;
+  /// The buffers of values, where they were asked for.
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::StringMap<Layout> globals;
+  /// The sizes of root buffers.
+  llvm::DenseMap<mlir::Value, Sizes> rootSizes;
+  /// The value that a global was given last.
+  llvm::MapVector<mlir::Attribute, mlir::Value> stored;
+  llvm::DenseMap<mlir::Operation *, size_t> positions;
+  /// The buffers of outputs that are tensors.
+  llvm::SmallVector<mlir::Value> outputs;
+  /// Slots that the fill at the start clears.
+  llvm::DenseSet<mlir::Value> cleared;
+  /// Operands of concatenations that their producers write in place.
+  llvm::DenseSet<mlir::OpOperand *> inPlace;
+};
+
+/// The name of the node whose value a result is, or "".
+llvm::StringRef getNodeName(mlir::Value value);
+
+} // namespace fp8c::toplan
+
+#endif // FP8C_LIB_CONVERSION_KERNELSTOPLAN_ENTRY_H

@@ -1,0 +1,45 @@
+//===- KernelsToPlan.cpp - Kernel level to plan ---------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fp8c/Conversion/KernelsToPlan/Passes.h"
+
+#include "Entry.h"
+
+namespace fp8c {
+#define GEN_PASS_DEF_CONVERTTOPLANPASS
+#include "fp8c/Conversion/KernelsToPlan/Passes.h.inc"
+} // namespace fp8c
+
+using namespace mlir;
+using namespace fp8c;
+
+namespace {
+
+struct ConvertToPlanPass
+    : public fp8c::impl::ConvertToPlanPassBase<ConvertToPlanPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    toplan::KernelTable kernels(module);
+    for (auto func :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (!func.getBody().hasOneBlock()) {
+        func.emitError("has no body of one block");
+        return signalPassFailure();
+      }
+      OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+      auto entry =
+          plan::EntryOp::create(builder, func.getLoc(), func.getSymName());
+      entry.getBody().emplaceBlock();
+      if (failed(toplan::Entry(func, entry, kernels).run()))
+        return signalPassFailure();
+      func.erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,28 @@
+//===- KernelsToPlan.cpp - From kernels to a plan -------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fp8c/Pipelines/KernelsToPlan.h"
+
+#include "fp8c/Conversion/KernelsToPlan/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager) {
+  manager.addPass(createConvertToPlanPass());
+  manager.addPass(createCSEPass());
+}
+
+void fp8c::registerKernelsToPlanPipeline() {
+  PassPipelineRegistration<>("fp8-kernels-to-plan",
+                             "From kernels to the commands of a plan",
+                             buildKernelsToPlanPipeline);
+}
