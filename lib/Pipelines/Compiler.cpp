@@ -9,15 +9,17 @@
 
 #include "fp8c/Pipelines/Compiler.h"
 
+#include "Prepare.h"
+
 #include "fp8c/Codegen/CPU.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 #include "fp8c/Package/Format.h"
-#include "fp8c/Package/PackageWriter.h"
 #include "fp8c/Package/PlanWriter.h"
 #include "fp8c/Pipelines/Registration.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <array>
 #include <mutex>
@@ -124,11 +126,7 @@ LogicalResult Compiler::lowerTo(Level level) {
 LogicalResult Compiler::writePackage(StringRef path) {
   if (failed(lowerTo(Level::Plan)))
     return failure();
-  auto plan = package::writePlan(*module, "cpu");
-  if (failed(plan))
-    return failure();
   package::PackageContents contents;
-  contents.plan = std::move(*plan);
   auto fail = [&](llvm::Error error) {
     return emitError(module->getLoc()) << toString(std::move(error));
   };
@@ -141,11 +139,12 @@ LogicalResult Compiler::writePackage(StringRef path) {
          llvm::zip(std::array{package::kIsaV3, package::kIsaV4}, *objects))
       contents.objects.push_back({isa, std::move(object)});
   }
-  // Bytes of globals that no archive has: a module's own file may leave its
-  // weights to the caller.
+  // What has no source is written by @prepare.
   for (auto global : module->getOps<fp8::GlobalOp>()) {
+    if (!global.getSource())
+      continue;
     auto type = cast<RankedTensorType>(global.getType());
-    StringRef source = global.getSource().value_or("");
+    StringRef source = *global.getSource();
     StringRef entry = archive ? archive->find(source) : StringRef();
     uint64_t size = package::getByteSize(type);
     uint64_t offset = global.getOffset();
@@ -156,7 +155,35 @@ LogicalResult Compiler::writePackage(StringRef path) {
     contents.weights.push_back(
         {global.getSymName().str(), type, entry.substr(offset, size)});
   }
+  std::list<std::string> prepared;
+  if (llvm::Error error = runPrepare(*module, contents, prepared))
+    return fail(std::move(error));
+  dropUnused(contents);
+  auto plan = package::writePlan(*module, "cpu");
+  if (failed(plan))
+    return failure();
+  contents.plan = std::move(*plan);
   if (llvm::Error error = package::writePackage(path, contents))
     return fail(std::move(error));
   return success();
+}
+
+/// Takes out the kernels and weights that no entry uses any more: those that
+/// only @prepare needed.
+void Compiler::dropUnused(package::PackageContents &contents) {
+  llvm::StringSet<> used;
+  for (auto entry : module->getOps<plan::EntryOp>())
+    entry.walk([&](Operation *op) {
+      if (auto global = dyn_cast<plan::GlobalOp>(op))
+        used.insert(global.getGlobal());
+      else if (auto launch = dyn_cast<plan::LaunchOp>(op))
+        used.insert(launch.getKernel());
+    });
+  for (Operation &op : llvm::make_early_inc_range(*module->getBody()))
+    if (isa<fp8::GlobalOp, plan::KernelOp>(op) &&
+        !used.contains(SymbolTable::getSymbolName(&op)))
+      op.erase();
+  llvm::erase_if(contents.weights, [&](const package::WeightData &weight) {
+    return !used.contains(weight.name);
+  });
 }

@@ -10,6 +10,7 @@
 #define FP8C_PIPELINES_COMPILER_H
 
 #include "fp8c/Import/Importer.h"
+#include "fp8c/Package/PackageWriter.h"
 
 #include <vector>
 
@@ -59,6 +60,7 @@ public:
 
 private:
   mlir::LogicalResult narrowDims();
+  void dropUnused(package::PackageContents &contents);
   mlir::LogicalResult runPipeline(llvm::StringRef pipeline);
 
   mlir::MLIRContext &context;
