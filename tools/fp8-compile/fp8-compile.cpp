@@ -158,8 +158,10 @@ int main(int argc, char **argv) {
         return 0;
     }
   }
-  if (emit == Emit::Package && !output.empty() &&
-      mlir::failed(compiler.writePackage(output)))
+  // The linker inside resets all options of the command line: keep the path.
+  std::string path = output;
+  if (emit == Emit::Package && !path.empty() &&
+      mlir::failed(compiler.writePackage(path)))
     return 1;
   return 0;
 }
