@@ -69,11 +69,12 @@ static std::string print(mlir::ModuleOp module, bool locations) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::OptionCategory category("output");
-  cl::opt<std::string> input(cl::Positional, cl::desc("MODEL.{pt2,mlir}"),
-                             cl::Required, cl::cat(category));
-  cl::opt<std::string> output("o", cl::desc("the file to write, - for stdout"),
-                              cl::value_desc("file"), cl::cat(category));
-  cl::opt<Emit> emit(
+  cl::opt<std::string> inputFlag(cl::Positional, cl::desc("MODEL.{pt2,mlir}"),
+                                 cl::Required, cl::cat(category));
+  cl::opt<std::string> outputFlag("o",
+                                  cl::desc("the file to write, - for stdout"),
+                                  cl::value_desc("file"), cl::cat(category));
+  cl::opt<Emit> emitFlag(
       "emit", cl::desc("what to write:"), cl::init(Emit::Package),
       cl::values(clEnumValN(Emit::Import, "import", "as imported"),
                  clEnumValN(Emit::Graph, "graph", "canonical graph"),
@@ -82,8 +83,9 @@ int main(int argc, char **argv) {
                  clEnumValN(Emit::Code, "code", "the CPU's kernels"),
                  clEnumValN(Emit::Package, "package", "a .fp8 package")),
       cl::cat(category));
-  cl::opt<std::string> dumpDir("dump-dir", cl::desc("write every level there"),
-                               cl::value_desc("folder"), cl::cat(category));
+  cl::opt<std::string> dumpDirFlag("dump-dir",
+                                   cl::desc("write every level there"),
+                                   cl::value_desc("folder"), cl::cat(category));
   cl::opt<bool> locations("locations", cl::desc("print locations"),
                           cl::cat(category));
   cl::list<std::string> dims(
@@ -108,6 +110,10 @@ int main(int argc, char **argv) {
     errs() << usage;
     return 2;
   }
+  // The linker that runs in process resets all flags when it is done.
+  const std::string input = inputFlag, output = outputFlag;
+  const std::string dumpDir = dumpDirFlag;
+  const Emit emit = emitFlag;
   if (output.empty() && dumpDir.empty())
     return fail("no output: name a file with -o, or a folder with --dump-dir");
 
