@@ -181,7 +181,8 @@ SizeExpr SymbolicShape::computeDim(Value tensor, unsigned dim) {
       })
       .Case<tensor::CollapseShapeOp>([&](tensor::CollapseShapeOp op) {
         SizeExpr size = constant(1);
-        for (int64_t source : op.getReassociationIndices()[dim])
+        SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+        for (int64_t source : groups[dim])
           size = mul(size, getDim(op.getSrc(), source));
         return size;
       })

@@ -15,6 +15,7 @@
 #include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
@@ -64,6 +65,23 @@ static std::string describe(Value value) {
   return text;
 }
 
+/// True for an elementwise op that may be part of a scaled cast: one tensor is
+/// widened, scaled, clamped.
+static bool isScaling(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumReductionLoops() > 0)
+    return false;
+  unsigned wide = 0;
+  for (OpOperand *input : generic.getDpsInputOperands())
+    wide += generic.getMatchingIndexingMap(input).getNumResults() ==
+            generic.getNumLoops();
+  return wide == 1 &&
+         llvm::all_of(generic.getBody()->without_terminator(),
+                      llvm::IsaPred<arith::ExtFOp, arith::DivFOp, arith::MulFOp,
+                                    arith::MaximumFOp, arith::MinimumFOp,
+                                    arith::ConstantOp, fp8::CastOp>);
+}
+
 namespace {
 struct FuseCastsPass : public fp8c::impl::FuseCastsPassBase<FuseCastsPass> {
   void runOnOperation() override;
@@ -76,7 +94,7 @@ private:
 } // namespace
 
 /// The wide tensor that a cast or an amax looks at: the largest one it reads.
-static Value getWideInput(const FusionGroups &groups, Operation *op) {
+static Value getWideInput(Operation *op) {
   Value widest;
   int64_t most = -1;
   for (Value value : getTensorReads(op)) {
@@ -97,32 +115,36 @@ void FuseCastsPass::explainCast(const FusionGroups &groups, Operation *op,
         .category("fp8-fuse-casts")
         .function(function);
   };
-  // The first producer outside of the kernel, on the way from the cast.
+  // The first value on the way from the cast that is more than the cast's own
+  // scaling and clamping.
   Group *group = groups.getGroup(op);
   Operation *reader = op;
   Value value = input;
-  SmallVector<Value> passed;
-  while (value && value.getDefiningOp() &&
+  while (value && value.getDefiningOp() && isScaling(value.getDefiningOp()) &&
          groups.getGroup(value.getDefiningOp()) == group) {
     reader = value.getDefiningOp();
-    value = getWideInput(groups, reader);
-    passed.push_back(value);
+    value = getWideInput(reader);
   }
   Operation *producer = value ? value.getDefiningOp() : nullptr;
-  if (group->ops.size() > 1)
+  Group *other = producer ? groups.getGroup(producer) : nullptr;
+  if (other == group && group) {
     remark::passed(op->getLoc(), options("fused"))
-        << remark::add("{0} is in a kernel of {1} ops, {2} reductions", what,
-                       group->ops.size(), group->reduced.size())
+        << remark::add("{0} is in the kernel of its producer: {1} ops, {2} "
+                       "reductions",
+                       what, group->ops.size(), group->reduced.size())
         << remark::metric("ops", group->ops.size());
-  if (!value)
     return;
-  if (producer && groups.getGroup(producer)) {
+  }
+  if (other) {
     StringRef reason = groups.getReason(reader, value);
+    if (llvm::any_of(other->ops, llvm::IsaPred<fp8::AmaxOp>) &&
+        groups.hasOtherPath(other, group))
+      reason = "its scale needs the amax of the whole tensor first";
     remark::missed(op->getLoc(), options("not-fused"))
         << remark::add("{0} is not in the kernel of its producer", what)
         << remark::reason("{0}",
                           reason.empty() ? "it was not tried" : reason.str());
-  } else if (reader == op || group->ops.size() == 1) {
+  } else if (value) {
     remark::missed(op->getLoc(), options("no-producer"))
         << remark::add("{0} has no producer to fuse with", what)
         << remark::reason("its input is the {0}", describe(value));
@@ -133,7 +155,7 @@ void FuseCastsPass::explain(const FusionGroups &groups) {
   for (auto &group : groups.getGroups())
     for (Operation *op : group->ops) {
       if (isCast(op))
-        explainCast(groups, op, "cast", getWideInput(groups, op));
+        explainCast(groups, op, "cast", getWideInput(op));
       else if (auto amax = dyn_cast<fp8::AmaxOp>(op))
         explainCast(groups, op, "amax", amax.getInput());
     }

@@ -241,19 +241,19 @@ StringRef FusionGroups::getReason(Operation *consumer, Value value) const {
   return reasons.lookup({consumer, value});
 }
 
-bool FusionGroups::hasOtherPath(Group *from, Group *to) {
+bool FusionGroups::hasOtherPath(const Group *from, const Group *to) const {
   DenseSet<Operation *> seen;
   SmallVector<Operation *> stack;
   auto pushReads = [&](Operation *op) {
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (Operation *made = operand.getDefiningOp();
-            made && made->getBlock() == &block && order[made] >= from->first &&
-            seen.insert(made).second)
+            made && made->getBlock() == &block &&
+            order.lookup(made) >= from->first && seen.insert(made).second)
           stack.push_back(made);
     });
   };
-  DenseSet<Group *> entered;
+  DenseSet<const Group *> entered;
   for (Operation *op : to->ops)
     seen.insert(op);
   for (Operation *op : to->ops)
@@ -261,7 +261,7 @@ bool FusionGroups::hasOtherPath(Group *from, Group *to) {
       for (Value operand : inner->getOperands()) {
         Operation *made = operand.getDefiningOp();
         if (made && made->getBlock() == &block &&
-            groupOf.lookup(made) != from && order[made] >= from->first &&
+            groupOf.lookup(made) != from && order.lookup(made) >= from->first &&
             seen.insert(made).second)
           stack.push_back(made);
       }

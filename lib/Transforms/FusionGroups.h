@@ -62,6 +62,8 @@ public:
   /// Why `consumer` is not in the kernel of the group that makes `value`; empty
   /// if nothing was tried.
   llvm::StringRef getReason(mlir::Operation *consumer, mlir::Value value) const;
+  /// True if `to` depends on `from` by way of an op that is in neither.
+  bool hasOtherPath(const Group *from, const Group *to) const;
 
 private:
   /// Copies ops that are better computed again than written and read, one copy
@@ -71,7 +73,6 @@ private:
   /// Merges two groups; the reason why not otherwise. `again` says that the
   /// producer's ops may be computed again at each point.
   llvm::StringRef merge(Group *producer, Group *consumer, bool again);
-  bool hasOtherPath(Group *from, Group *to);
 
   mlir::Block &block;
   std::vector<std::unique_ptr<Group>> groups;

@@ -57,7 +57,7 @@ func.func @negative_two_users_of_the_wide_value(%x: tensor<?x64xbf16> {fp8.name 
     linalg.yield %r : f32
   } -> tensor<?x64xf32>
   %e6 = tensor.empty(%s0) : tensor<?x64xf8E4M3FN>
-  // expected-remark @below {{cast is in a kernel of 5 ops, 1 reductions}}
+  // expected-remark @below {{cast is in the kernel of its producer: 5 ops, 1 reductions}}
   %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%qd : tensor<?x64xf32>) outs(%e6 : tensor<?x64xf8E4M3FN>) attrs = {fp8.node = "to"} {
   ^bb0(%a: f32, %o: f8E4M3FN):
@@ -125,7 +125,6 @@ func.func @negative_amax_over_another_axis(%x: tensor<?x64xbf16> {fp8.name = "x"
     linalg.yield %r : f32
   } -> tensor<64xf32>
   %e8 = tensor.empty(%s0) : tensor<?x64xf8E4M3FN>
-  // expected-remark @below {{cast is in a kernel of 3 ops, 1 reductions}}
   // expected-remark @below {{Reason="reductions run over different axes", Remark="cast is not in the kernel of its producer"}}
   %q = linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
       ins(%h, %sc : tensor<?x64xbf16>, tensor<64xf32>) outs(%e8 : tensor<?x64xf8E4M3FN>) {
