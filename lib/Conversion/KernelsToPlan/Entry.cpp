@@ -28,7 +28,18 @@ StringRef toplan::getNodeName(Value value) {
       names && result.getResultNumber() < names.size())
     node = names[result.getResultNumber()];
   auto name = dyn_cast_if_present<StringAttr>(node);
-  return name ? name.getValue() : "";
+  if (name)
+    return name.getValue();
+  // A reshape of what a product or a kernel gives has the same elements in the
+  // same order.
+  if (isProducer(op))
+    for (Operation *user : op->getUsers())
+      if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
+              user) &&
+          user->getOperand(0) == value)
+        if (auto reshaped = user->getAttrOfType<StringAttr>(fp8::kNodeAttr))
+          return reshaped.getValue();
+  return "";
 }
 
 Entry::Entry(func::FuncOp func, plan::EntryOp entry, KernelTable &kernels)
