@@ -33,4 +33,19 @@ def ExpandScaledOpsPass : Pass<"fp8-expand-scaled-ops"> {
   ];
 }
 
+def VerifyTargetPass : Pass<"fp8-verify-target"> {
+  let summary = "what the target cannot compute";
+  let description = [{
+    Asks the target table (`lib/Target`) about each op and reports every one
+    that the target cannot compute at all. Casts are never among them: where the
+    hardware has no conversion they are emulated.
+
+    Changes nothing.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "The name of the target, as `cpu` or `sm_90a`">
+  ];
+}
+
 #endif // FP8C_DIALECT_FP8_TRANSFORMS_PASSES_TD
