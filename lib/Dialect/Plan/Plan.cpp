@@ -29,12 +29,6 @@ void PlanDialect::initialize() {
       >();
 }
 
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!symbols.lookupNearestSymbolFrom<KernelOp>((*this)->getParentOp(), getKernelAttr()))
-    return emitOpError() << "refers to " << getKernelAttr() << ", which is no plan.kernel";
-  return success();
-}
-
 /// Whether `op` rounds as IEEE 754 says, or does not round: everything but the
 /// functions of the math dialect that are approximated.
 static bool isCorrectlyRounded(Operation *op) {

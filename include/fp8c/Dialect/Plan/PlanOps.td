@@ -53,6 +53,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
     /// function that is approximated within some ulps.
     bool isExact();
   }];
+  let hasRegionVerifier = 1;
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
@@ -76,12 +77,14 @@ def Plan_InputOp : Plan_BufferOp<"input", (ins StrAttr:$name), []> {
   let summary = "a tensor that the caller gives";
   let description = "`sizes` are the dynamic dims; a call checks the caller's tensor against them.";
   let assemblyFormat = "$name (`[` $sizes^ `]`)? (`node` $node^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Plan_OutputOp : Plan_BufferOp<"output", (ins StrAttr:$name), []> {
   let summary = "a tensor that the caller gets, in memory of the caller's";
   let description = "Dense and row-major; `sizes` are the dynamic dims.";
   let assemblyFormat = "$name (`[` $sizes^ `]`)? (`node` $node^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Plan_OutputIndexOp : Plan_Op<"output_index"> {
@@ -98,7 +101,7 @@ def Plan_OutputNoneOp : Plan_Op<"output_none"> {
   let assemblyFormat = "$name attr-dict";
 }
 
-def Plan_GlobalOp : Plan_Op<"global", [Pure]> {
+def Plan_GlobalOp : Plan_Op<"global", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the memory of a weight or of a state buffer";
   let description = "Refers to the module's `fp8.global`.";
   let arguments = (ins FlatSymbolRefAttr:$global, OptionalAttr<StrAttr>:$node);
@@ -110,6 +113,7 @@ def Plan_AllocOp : Plan_BufferOp<"alloc", (ins), []> {
   let summary = "memory of the context, reused when its last reader is done";
   let description = "Dense and row-major; live from its first to its last use among the commands, views included.";
   let assemblyFormat = "(`[` $sizes^ `]`)? (`node` $node^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Plan_ViewOp : Plan_Op<"view", [AttrSizedOperandSegments]> {
@@ -125,6 +129,7 @@ def Plan_ViewOp : Plan_Op<"view", [AttrSizedOperandSegments]> {
     $source `offset` $offset `sizes` `[` $sizes `]` `strides` `[` $strides `]` (`node` $node^)? attr-dict
     `:` type($source) `to` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,6 +169,7 @@ def Plan_MatmulOp : Plan_Op<"matmul", [AttrSizedOperandSegments]> {
     `:` type($a) `,` type($b) `->` type($d) (`bias` type($bias)^)? (`a_scale` type($a_scale)^)?
     (`b_scale` type($b_scale)^)? (`result_scale` type($result_scale)^)? (`amax` type($amax)^)? (`b_decode` type($b_decode)^)?
   }];
+  let hasVerifier = 1;
 }
 
 def Plan_AttentionOp : Plan_Op<"attention"> {
@@ -175,6 +181,7 @@ def Plan_AttentionOp : Plan_Op<"attention"> {
     $query `,` $key `,` $value `into` $out (`mask` $mask^)? `scale` `=` $scale (`causal` $causal^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($out) (`mask` type($mask)^)?
   }];
+  let hasVerifier = 1;
 }
 
 def Plan_CopyOp : Plan_Op<"copy"> {
@@ -182,6 +189,7 @@ def Plan_CopyOp : Plan_Op<"copy"> {
   let description = "Any strides; the two do not overlap.";
   let arguments = (ins AnyMemRef:$source, AnyMemRef:$target);
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `to` type($target)";
+  let hasVerifier = 1;
 }
 
 def Plan_FillOp : Plan_Op<"fill"> {
