@@ -9,7 +9,9 @@
 #include "fp8c/Pipelines/KernelsToPlan.h"
 
 #include "fp8c/Conversion/KernelsToPlan/Passes.h"
+#include "fp8c/Dialect/FP8/Transforms/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -17,6 +19,10 @@
 using namespace mlir;
 
 void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager) {
+  fp8::ExpandScaledOpsPassOptions expand;
+  expand.keepTensorAmax = true;
+  manager.nest<func::FuncOp>().nest<fp8::KernelOp>().addPass(
+      fp8::createExpandScaledOpsPass(expand));
   manager.addPass(createConvertToPlanPass());
   manager.addPass(createCSEPass());
 }
