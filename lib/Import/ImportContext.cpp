@@ -281,6 +281,15 @@ double ImportContext::floating(StringRef name) {
   return number(name).asDouble();
 }
 
+llvm::SmallVector<double> ImportContext::floats(StringRef name) {
+  const Argument &value = argument(name);
+  if (value.kind == Argument::Kind::Floats)
+    return llvm::SmallVector<double>(value.floats.begin(), value.floats.end());
+  return llvm::map_to_vector(value.ints, [](const SymInt &i) {
+    return static_cast<double>(i.number);
+  });
+}
+
 bool ImportContext::boolean(StringRef name) {
   return argument(name).bools.front();
 }

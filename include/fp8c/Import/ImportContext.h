@@ -74,6 +74,7 @@ public:
   Sizes sizes(llvm::StringRef name);
   Number number(llvm::StringRef name);
   double floating(llvm::StringRef name);
+  llvm::SmallVector<double> floats(llvm::StringRef name);
   bool boolean(llvm::StringRef name);
   llvm::StringRef string(llvm::StringRef name);
   /// The element type of a `ScalarType` argument; null for None.

@@ -103,6 +103,7 @@ void addNormOps(OpTable &table);
 void addProductOps(OpTable &table);
 void addQuantizeOps(OpTable &table);
 void addReductionOps(OpTable &table);
+void addResampleOps(OpTable &table);
 void addShapeOps(OpTable &table);
 void addSliceOps(OpTable &table);
 void addSoftmaxOps(OpTable &table);

@@ -25,6 +25,7 @@ void fp8c::import::registerAllFamilies(OpTable &table) {
   addProductOps(table);
   addQuantizeOps(table);
   addReductionOps(table);
+  addResampleOps(table);
   addShapeOps(table);
   addSliceOps(table);
   addSoftmaxOps(table);
