@@ -157,7 +157,11 @@ fp8::KernelOp KernelBuilder::build(std::string &why) {
     return {};
   }
   for (auto [result, made] : llvm::zip(results, kernel.getResults()))
-    result.replaceAllUsesWith(made);
+    result.replaceUsesWithIf(made, [&](OpOperand &use) {
+      // Other kernels repeat a fill rather than read it.
+      return !result.getDefiningOp<linalg::FillOp>() ||
+             !isa<linalg::GenericOp>(use.getOwner());
+    });
   return kernel;
 }
 

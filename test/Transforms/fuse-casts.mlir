@@ -534,3 +534,25 @@ func.func @tensor_amax(%x: tensor<?x64xbf16> {fp8.dims = ["s0", 64]}) -> (tensor
   } -> tensor<?x64xf8E4M3FN>
   return %sc, %q : tensor<f32>, tensor<?x64xf8E4M3FN>
 }
+
+// A constant tensor that is also a result is written by a kernel; reductions
+// repeat it instead of reading it.
+// CHECK-LABEL: @fill_in_memory
+// CHECK-SAME: %[[X:.+]]: tensor<4x64xf32>
+// CHECK: fp8.kernel () -> (tensor<4xf32>)
+// CHECK: linalg.fill
+// CHECK: fp8.kernel (%{{.+}} = %[[X]] : tensor<4x64xf32>) -> (tensor<4xf32>)
+// CHECK: linalg.fill
+// CHECK: return
+func.func @fill_in_memory(%x: tensor<4x64xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x64xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %f, %sum : tensor<4xf32>, tensor<4xf32>
+}
