@@ -8,6 +8,7 @@
 
 #include "Harness.h"
 
+#include "fp8c/Dialect/FP8/Transforms/Passes.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -97,6 +98,11 @@ Kernels::Kernels(const std::string &text) {
     error = "the kernels do not parse";
     return;
   }
+  context.loadDialect<arith::ArithDialect, linalg::LinalgDialect,
+                      math::MathDialect, tensor::TensorDialect>();
+  fp8::ExpandScaledOptions expand;
+  expand.keepTensorAmax = true;
+  fp8::expandScaledOps(*module, expand);
   auto start = std::chrono::steady_clock::now();
   auto objects = codegen::compileCpuKernels(*module, codegen::CpuLevel::V3);
   compileSeconds =
