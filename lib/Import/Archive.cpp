@@ -177,18 +177,18 @@ Error Archive::readDirectory() {
 //===----------------------------------------------------------------------===//
 
 Expected<std::shared_ptr<Archive>>
-Archive::read(std::unique_ptr<MemoryBuffer> file, StringRef name) {
+Archive::read(std::unique_ptr<MemoryBuffer> file) {
   auto archive = std::make_shared<Archive>();
   archive->file = std::move(file);
   if (Error error = archive->readDirectory())
-    return createStringError(name + ": " + toString(std::move(error)));
+    return std::move(error);
   if (!archive->find("models/model.json").data())
     return createStringError(
-        name + ": an exported program must hold models/model.json, found " +
+        "an exported program must hold models/model.json, found " +
         Twine(archive->entries.size()) + " entries without it");
   StringRef order = archive->find("byteorder");
   if (order.data() && order.trim() != "little")
-    return createStringError(name + ": byteorder must be little, found " +
+    return createStringError("byteorder must be little, found " +
                              quote(order.trim()));
   return archive;
 }
@@ -198,6 +198,6 @@ Expected<std::shared_ptr<Archive>> Archive::open(StringRef path) {
       MemoryBuffer::getFile(path, /*IsText=*/false,
                             /*RequiresNullTerminator=*/false);
   if (!file)
-    return createStringError(path + ": " + file.getError().message());
-  return read(std::move(*file), path);
+    return createStringError("cannot be read: " + file.getError().message());
+  return read(std::move(*file));
 }

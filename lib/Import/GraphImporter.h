@@ -1,5 +1,4 @@
-//===- GraphImporter.h - Imports one graph ------------------------*- C++
-//-*-===//
+//===- GraphImporter.h - Imports one graph ----------------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -40,7 +39,17 @@ private:
   mlir::LogicalResult importChecks();
   mlir::LogicalResult importNode(const Node &node);
   mlir::LogicalResult importOutputs();
+  mlir::LogicalResult importMutations();
   mlir::LogicalResult storeState();
+  void finish();
+
+  /// True where an output of the node shows the memory of its tensor `self`.
+  bool isAlias(const Node &node, const OpEntry &entry, llvm::StringRef self,
+               llvm::StringRef output);
+  /// True where the archive states row-major strides without gaps.
+  bool isContiguous(const TensorMeta &meta);
+  /// An error, at the model's own place where there is one.
+  mlir::LogicalResult checkNewName(llvm::StringRef name);
 
   /// The location of a node: module path and source line.
   mlir::Location getLocation(const Node &node);
@@ -52,7 +61,7 @@ private:
   mlir::FailureOr<Result> replay(const Node &node, const OpEntry &entry,
                                  unsigned output) override;
   mlir::FailureOr<mlir::Value> scatter(const Node &node, const OpEntry &entry,
-                                       mlir::Value base,
+                                       unsigned output, mlir::Value base,
                                        mlir::Value written) override;
 
   // ImportContext.
@@ -67,11 +76,22 @@ private:
   mlir::func::FuncOp function;
   Values values;
   llvm::StringMap<mlir::OpFoldResult> symbols;
+  /// A global, and which dim of the model's tensor each of its dims is.
+  struct Global {
+    fp8::GlobalOp op;
+    llvm::SmallVector<int64_t> order;
+    /// The archive's entry that holds its bytes.
+    std::string path;
+  };
   /// Arguments of the graph that are weights or buffers, and their globals.
-  std::map<std::string, fp8::GlobalOp> globals;
+  std::map<std::string, Global> globals;
   fp8::GlobalOp lastGlobal;
   /// The first graph argument that shows a storage with a layout.
   std::map<std::string, std::string> shared;
+  /// What the function returns, the attributes of the results, and which
+  /// result each leaf of the model's output is (unit: None).
+  llvm::SmallVector<mlir::Value> results;
+  llvm::SmallVector<mlir::Attribute> resultAttributes, leaves;
 };
 
 } // namespace fp8c::import

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -44,9 +45,10 @@ OpFoldResult GraphImporter::lookupSize(const SymInt &size) {
     if (values.contains(size.text))
       return values.get(size.text);
     auto it = program.symInts.find(size.text);
-    return it == program.symInts.end() || it->second.kind == SymInt::Kind::Name
-               ? OpFoldResult()
-               : lookupSize(it->second);
+    if (it != program.symInts.end() && it->second.kind != SymInt::Kind::Name)
+      return lookupSize(it->second);
+    emitError(graph.getLoc()) << "size '" << size.text << "' has no value";
+    return {};
   }
   Expected<SymExpr> expression = SymExpr::parse(size.text);
   if (!expression) {
@@ -105,55 +107,108 @@ LogicalResult GraphImporter::checkOperators() {
 
 FailureOr<SmallVector<Result>> GraphImporter::convert(const Node &newNode,
                                                       const OpEntry &newEntry) {
-  // A lookup may replay a view, which binds another node meanwhile.
+  // Reading an input may replay a view, which binds another node: so all are
+  // read before this one is bound.
+  graph.setLoc(getLocation(newNode));
+  for (const NamedArgument &input : newNode.inputs) {
+    bool isTensor = input.value.kind == Argument::Kind::Tensor ||
+                    input.value.kind == Argument::Kind::Tensors ||
+                    input.value.kind == Argument::Kind::OptionalTensors;
+    for (const std::string &name : input.value.names)
+      if (isTensor && !name.empty() && !lookupTensor(name))
+        return LogicalResult(emitError(getLocation(newNode))
+                             << "'" << newNode.target << "' uses '" << name
+                             << "', which has no value");
+    for (const SymInt &size : input.value.ints)
+      if (!lookupSize(size))
+        return failure();
+  }
   llvm::scope_exit restore([this, oldNode = node, oldEntry = entry,
-                            oldBound = std::move(bound), loc = graph.getLoc()] {
+                            oldBound = bound, loc = graph.getLoc()]() mutable {
     node = oldNode;
     entry = oldEntry;
-    bound = oldBound;
-    graph.setLoc(loc);
+    bound = std::move(oldBound);
   });
   graph.setLoc(getLocation(newNode));
   if (failed(bind(newNode, newEntry)))
     return failure();
-  for (const Argument &argument : bound) {
-    bool isTensor = argument.kind == Argument::Kind::Tensor ||
-                    argument.kind == Argument::Kind::Tensors ||
-                    argument.kind == Argument::Kind::OptionalTensors;
-    for (const std::string &name : argument.names)
-      if (isTensor && !name.empty() && !lookupTensor(name))
-        return LogicalResult(error()
-                             << "uses '" << name << "', which has no value");
-    for (const SymInt &size : argument.ints)
-      if (!lookupSize(size))
-        return LogicalResult(error() << "uses a size that has no value");
-  }
   return newEntry.convert(*this);
 }
 
 FailureOr<Result> GraphImporter::replay(const Node &viewNode,
                                         const OpEntry &viewEntry,
                                         unsigned output) {
+  Location loc = graph.getLoc();
   auto results = convert(viewNode, viewEntry);
+  graph.setLoc(loc);
   if (failed(results) || results->size() <= output)
     return failure();
   return (*results)[output];
 }
 
 FailureOr<Value> GraphImporter::scatter(const Node &viewNode,
-                                        const OpEntry &viewEntry, Value base,
+                                        const OpEntry &viewEntry,
+                                        unsigned output, Value base,
                                         Value written) {
   llvm::scope_exit restore(
-      [this, oldNode = node, oldEntry = entry, oldBound = std::move(bound)] {
+      [this, oldNode = node, oldEntry = entry, oldBound = bound]() mutable {
         node = oldNode;
         entry = oldEntry;
-        bound = oldBound;
+        bound = std::move(oldBound);
+        viewIndex = 0;
       });
   if (failed(bind(viewNode, viewEntry)))
     return failure();
   if (!viewEntry.scatter)
     return LogicalResult(error() << "makes a view that cannot be written");
+  viewIndex = output;
   return viewEntry.scatter(*this, base, written);
+}
+
+bool GraphImporter::isContiguous(const TensorMeta &meta) {
+  if (meta.strides.size() != meta.sizes.size())
+    return false;
+  SizeArith &arith = graph.arith;
+  OpFoldResult expected = arith.constant(1);
+  for (size_t i = meta.sizes.size(); i-- > 0;) {
+    OpFoldResult size = lookupSize(meta.sizes[i]);
+    OpFoldResult stride = lookupSize(meta.strides[i]);
+    if (!size || !stride)
+      return false;
+    if (arith.getConstant(size) == 1)
+      continue;
+    if (!arith.equal(stride, expected))
+      return false;
+    expected = arith.mul(expected, size);
+  }
+  return true;
+}
+
+bool GraphImporter::isAlias(const Node &newNode, const OpEntry &newEntry,
+                            StringRef self, StringRef output) {
+  if (newEntry.kind != OpKind::MaybeView)
+    return newEntry.kind == OpKind::View;
+  for (const NamedArgument &input : newNode.inputs)
+    if (input.name == "copy" && input.value.kind == Argument::Kind::Bool &&
+        input.value.bools.front())
+      return false;
+  const TensorMeta *from = lookupMeta(self), *to = lookupMeta(output);
+  if (!from || !to || from->dtype != to->dtype)
+    return false;
+  auto same = [](const SymInt &a, const SymInt &b) {
+    return a.kind == b.kind && a.number == b.number && a.text == b.text;
+  };
+  if (llvm::equal(from->sizes, to->sizes, same) &&
+      llvm::equal(from->strides, to->strides, same))
+    return true;
+  return newEntry.name != "aten.contiguous.default" && isContiguous(*from);
+}
+
+LogicalResult GraphImporter::checkNewName(StringRef name) {
+  if (!values.contains(name))
+    return success();
+  return emitError(graph.getLoc())
+         << "the graph defines '" << name << "' more than once";
 }
 
 LogicalResult GraphImporter::importNode(const Node &newNode) {
@@ -183,8 +238,17 @@ LogicalResult GraphImporter::importNode(const Node &newNode) {
       if (input.name == newEntry.parameters.front().name &&
           input.value.kind == Argument::Kind::Tensor)
         self = input.value.names.front();
+  for (StringRef name : names)
+    if (!name.empty() && failed(checkNewName(name)))
+      return failure();
+  if (!self.empty() && values.getDepth(self) >= Values::kMaxDepth)
+    return emitError(graph.getLoc())
+           << "'" << self << "' is a view behind more than "
+           << Values::kMaxDepth << " views";
   if (newEntry.kind == OpKind::InPlace && !self.empty()) {
-    Value value = dyn_cast_if_present<Value>(results->front());
+    Value value = results->empty()
+                      ? Value()
+                      : dyn_cast_if_present<Value>(results->front());
     Value old = lookupTensor(self);
     if (!value || value.getType() != old.getType())
       return emitError(graph.getLoc())
@@ -192,7 +256,7 @@ LogicalResult GraphImporter::importNode(const Node &newNode) {
              << "'";
     if (failed(values.write(self, value)))
       return failure();
-    if (!names.front().empty())
+    if (!names.empty() && !names.front().empty())
       values.defineView(names.front(), value, self, nullptr, nullptr, 0);
     return success();
   }
@@ -200,7 +264,7 @@ LogicalResult GraphImporter::importNode(const Node &newNode) {
     if (name.empty())
       continue;
     Result result = (*results)[index];
-    if (newEntry.kind == OpKind::View && !self.empty())
+    if (!self.empty() && isAlias(newNode, newEntry, self, name))
       values.defineView(name, result, self, &newNode, &newEntry, index);
     else
       values.defineBase(name, result);
@@ -225,23 +289,30 @@ LogicalResult GraphImporter::run() {
     if (failed(importNode(newNode)))
       return failure();
   graph.setLoc(module.getLoc());
-  return success(succeeded(storeState()) && succeeded(importOutputs()));
+  // Outputs that show a buffer show what it was before the mutations that a
+  // functional graph lists at its end.
+  if (failed(importOutputs()) || failed(importMutations()) ||
+      failed(storeState()))
+    return failure();
+  finish();
+  return success();
 }
 
 FailureOr<OwningOpRef<ModuleOp>>
 fp8c::import::importProgram(const ExportedProgram &program,
                             const std::map<std::string, StorageEntry> &storage,
-                            MLIRContext *context,
-                            const ImportOptions &options) {
+                            MLIRContext *context, const ImportOptions &options,
+                            std::optional<Location> loc) {
   context->loadDialect<fp8::FP8Dialect, arith::ArithDialect, func::FuncDialect,
                        linalg::LinalgDialect, math::MathDialect,
                        tensor::TensorDialect>();
   OpBuilder builder(context);
   OwningOpRef<ModuleOp> module =
-      ModuleOp::create(builder, UnknownLoc::get(context));
+      ModuleOp::create(builder, loc.value_or(UnknownLoc::get(context)));
   GraphBuilder graph(builder);
+  graph.setLoc(module->getLoc());
   GraphImporter importer(program, storage, *module, graph, options);
-  if (failed(importer.run()))
+  if (failed(importer.run()) || failed(verify(*module)))
     return failure();
   return module;
 }
@@ -257,33 +328,13 @@ FailureOr<ImportedModel> fp8c::import::importPt2(StringRef path,
   auto archive = Archive::open(path);
   if (!archive)
     return fail(archive.takeError());
-  StringRef json = (*archive)->find("models/model.json");
-  if (!json.data())
-    return fail(llvm::createStringError(
-        "'%s' has no entry models/model.json: it is no archive of "
-        "torch.export.save",
-        path.str().c_str()));
-  auto program = parseProgram(json);
+  auto program = parseProgram((*archive)->find("models/model.json"));
   if (!program)
     return fail(program.takeError());
-
-  std::map<std::string, StorageEntry> storage;
-  for (auto [folder, config] :
-       {std::pair("data/weights/", "data/weights/model_weights_config.json"),
-        std::pair("data/constants/",
-                  "data/constants/model_constants_config.json")}) {
-    StringRef text = (*archive)->find(config);
-    if (!text.data())
-      continue;
-    auto entries = parseStorageConfig(text);
-    if (!entries)
-      return fail(entries.takeError());
-    for (auto &[name, entry] : *entries) {
-      entry.path = folder + entry.path;
-      storage.emplace(name, std::move(entry));
-    }
-  }
-  auto module = importProgram(*program, storage, context, options);
+  auto storage = readStorage(**archive);
+  if (!storage)
+    return fail(storage.takeError());
+  auto module = importProgram(*program, *storage, context, options, loc);
   if (failed(module))
     return failure();
   return ImportedModel{std::move(*module), std::move(*archive)};

@@ -64,6 +64,9 @@ LogicalResult GraphImporter::createFunction() {
       shape.push_back(ShapedType::kDynamic);
       dims.push_back(builder.getStringAttr(expression->str()));
     }
+    if (llvm::is_contained(names, name))
+      return emitError(module.getLoc())
+             << "the graph defines '" << name << "' more than once";
     names.push_back(name);
     types.push_back(RankedTensorType::get(shape, element));
     attributes.push_back(builder.getDictionaryAttr({
@@ -107,6 +110,8 @@ static SmallVector<int64_t> denseStrides(ArrayRef<int64_t> shape) {
 }
 
 LogicalResult GraphImporter::importGlobal(StringRef argument, StringRef name) {
+  if (failed(checkNewName(argument)))
+    return failure();
   auto it = storage.find(name.str());
   if (it == storage.end())
     return emitError(module.getLoc())
@@ -180,7 +185,8 @@ LogicalResult GraphImporter::importGlobal(StringRef argument, StringRef name) {
       top, module.getLoc(), top.getStringAttr(name), StringAttr(),
       fp8::GlobalKind::Weight, type, top.getStringAttr(entry.path),
       entry.meta.offset.number * bytes);
-  globals[argument.str()] = lastGlobal = global;
+  lastGlobal = global;
+  globals[argument.str()] = {global, order, entry.path};
   auto load = fp8::GlobalLoadOp::create(
       builder, module.getLoc(), type,
       FlatSymbolRefAttr::get(global.getSymNameAttr()), builder.getUnitAttr());
@@ -236,32 +242,54 @@ LogicalResult GraphImporter::importChecks() {
 //===----------------------------------------------------------------------===//
 
 /// What the calls write is state: stored when everything has been read.
-LogicalResult GraphImporter::storeState() {
+LogicalResult GraphImporter::importMutations() {
+  // All values are read before the first write.
+  SmallVector<std::pair<std::string, Value>> writes;
   for (const OutputSpec &spec : program.outputSpecs) {
-    if (spec.kind != OutputSpec::Kind::BufferMutation)
+    bool isBuffer = spec.kind == OutputSpec::Kind::BufferMutation;
+    if (!isBuffer && spec.kind != OutputSpec::Kind::InputMutation)
       continue;
-    auto input = llvm::find_if(program.inputSpecs, [&](const InputSpec &in) {
-      return in.kind != InputSpec::Kind::UserInput && in.name == spec.name;
-    });
+    std::string target = spec.name;
+    if (isBuffer) {
+      auto input = llvm::find_if(program.inputSpecs, [&](const InputSpec &in) {
+        return (in.kind == InputSpec::Kind::Buffer ||
+                in.kind == InputSpec::Kind::Parameter) &&
+               in.name == spec.name;
+      });
+      target = input == program.inputSpecs.end()
+                   ? ""
+                   : input->argument.names.front();
+    }
+    Value old = values.contains(target) ? lookupTensor(target) : Value();
     Value value = lookupTensor(spec.argument.names.front());
-    if (input == program.inputSpecs.end() || !value)
+    if (!old || !value || old.getType() != value.getType())
       return emitError(module.getLoc())
-             << "the archive writes buffer '" << spec.name
-             << "', which it does not have";
-    if (failed(values.write(input->argument.names.front(), value)))
-      return failure();
+             << "the graph writes '" << spec.name
+             << "', which is no buffer or input of that type";
+    writes.emplace_back(target, value);
   }
+  for (auto &[target, value] : writes)
+    if (failed(values.write(target, value)))
+      return failure();
+  return success();
+}
+
+LogicalResult GraphImporter::storeState() {
   for (auto &[argument, global] : globals) {
     if (!values.isWritten(argument))
       continue;
+    for (auto &[otherArgument, other] : globals)
+      if (other.path == global.path && otherArgument != argument)
+        return emitError(module.getLoc())
+               << "buffer '" << global.op.getSymName()
+               << "' is written and shares its storage with '"
+               << other.op.getSymName()
+               << "' in another layout, which is not supported";
     Value value = lookupTensor(argument);
-    if (value.getType() != global.getType())
-      return emitError(module.getLoc())
-             << "writes buffer '" << global.getSymName()
-             << "', which is stored transposed; call contiguous() on it "
-                "before exporting";
-    global.setKind(fp8::GlobalKind::State);
-    StringAttr name = global.getSymNameAttr();
+    if (!llvm::is_sorted(global.order))
+      value = graph.permute(value, global.order);
+    global.op.setKind(fp8::GlobalKind::State);
+    StringAttr name = global.op.getSymNameAttr();
     for (Operation &op : *builder.getBlock())
       if (auto load = dyn_cast<fp8::GlobalLoadOp>(op))
         if (load.getGlobalAttr().getAttr() == name)
@@ -273,24 +301,24 @@ LogicalResult GraphImporter::storeState() {
 }
 
 LogicalResult GraphImporter::importOutputs() {
-  SmallVector<Value> results;
-  SmallVector<Attribute> attributes;
   auto append = [&](Value value, const Twine &name) {
+    leaves.push_back(builder.getI64IntegerAttr(results.size()));
     results.push_back(value);
-    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+    resultAttributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
         fp8::kInputNameAttr, builder.getStringAttr(name))));
   };
-  unsigned position = 0;
   for (const OutputSpec &spec : program.outputSpecs) {
     if (spec.kind == OutputSpec::Kind::Unsupported)
       return emitError(module.getLoc())
              << "outputs of kind '" << spec.name << "' are not supported";
     if (spec.kind != OutputSpec::Kind::UserOutput)
       continue;
-    std::string name = ("output" + Twine(position++)).str();
+    std::string name = ("output" + Twine(leaves.size())).str();
     const Argument &argument = spec.argument;
-    if (argument.kind == Argument::Kind::None)
+    if (argument.kind == Argument::Kind::None) {
+      leaves.push_back(builder.getUnitAttr());
       continue;
+    }
     if (argument.kind == Argument::Kind::Tensor) {
       Value value = lookupTensor(argument.names.front());
       if (!value)
@@ -300,28 +328,33 @@ LogicalResult GraphImporter::importOutputs() {
     }
     bool isInteger = argument.kind == Argument::Kind::Int ||
                      argument.kind == Argument::Kind::SymInt;
-    OpFoldResult size =
-        isInteger ? lookupSize(argument.ints.front()) : OpFoldResult();
-    if (!size)
+    if (!isInteger)
       return emitError(module.getLoc())
-             << name << " is neither a tensor, an integer nor None";
+             << name << " must be a tensor, an integer or None";
+    OpFoldResult size = lookupSize(argument.ints.front());
+    if (!size)
+      return failure();
     append(graph.arith.value(size), name);
   }
-  for (const OutputSpec &spec : program.outputSpecs)
-    if (spec.kind == OutputSpec::Kind::InputMutation)
-      if (failed(values.write(spec.name,
-                              lookupTensor(spec.argument.names.front()))))
-        return failure();
+  return success();
+}
+
+void GraphImporter::finish() {
   for (const InputSpec &spec : program.inputSpecs) {
     if (spec.kind != InputSpec::Kind::UserInput)
       continue;
     const std::string &name = spec.argument.names.front();
-    if (values.isWritten(name))
-      append(lookupTensor(name), name);
+    if (!values.isWritten(name))
+      continue;
+    results.push_back(lookupTensor(name));
+    resultAttributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        fp8::kInputNameAttr, builder.getStringAttr(name))));
   }
   func::ReturnOp::create(builder, module.getLoc(), results);
   function.setFunctionType(builder.getFunctionType(
       function.getFunctionType().getInputs(), ValueRange(results).getTypes()));
-  function.setAllResultAttrs(attributes);
-  return success();
+  function.setAllResultAttrs(resultAttributes);
+  function->setAttr("fp8.output_leaves", builder.getArrayAttr(leaves));
+  if (!program.outSpec.empty())
+    function->setAttr("fp8.out_spec", builder.getStringAttr(program.outSpec));
 }

@@ -30,6 +30,7 @@ void Values::defineView(StringRef name, Result value, StringRef parent,
   made.node = node;
   made.entry = entry;
   made.output = output;
+  made.depth = values[parent].depth + 1;
   values[name] = std::move(made);
 }
 
@@ -63,7 +64,8 @@ LogicalResult Values::write(StringRef name, mlir::Value value) {
       auto base = llvm::dyn_cast_if_present<mlir::Value>(get(entry.parent));
       if (!base)
         return failure();
-      auto scattered = replay.scatter(*entry.node, *entry.entry, base, value);
+      auto scattered =
+          replay.scatter(*entry.node, *entry.entry, entry.output, base, value);
       if (mlir::failed(scattered))
         return failure();
       written = *scattered;

@@ -1,5 +1,4 @@
-//===- Values.h - The values of a graph while it is imported -----*- C++
-//-*-===//
+//===- Values.h - The values of a graph being imported ----------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -38,6 +37,8 @@ struct NamedValue {
   const OpEntry *entry = nullptr;
   /// Which of the node's outputs this is.
   unsigned output = 0;
+  /// How many views lie between this and the base.
+  unsigned depth = 0;
 };
 
 /// Converts a view's node again, for a new version of what it shows.
@@ -47,11 +48,11 @@ public:
   /// Output `output` of `node`, from the current values of its inputs.
   virtual mlir::FailureOr<Result> replay(const Node &node, const OpEntry &entry,
                                          unsigned output) = 0;
-  /// `base` with `written` in the place that the view `node` shows.
-  virtual mlir::FailureOr<mlir::Value> scatter(const Node &node,
-                                               const OpEntry &entry,
-                                               mlir::Value base,
-                                               mlir::Value written) = 0;
+  /// `base` with `written` in the place that output `output` of the view `node`
+  /// shows.
+  virtual mlir::FailureOr<mlir::Value>
+  scatter(const Node &node, const OpEntry &entry, unsigned output,
+          mlir::Value base, mlir::Value written) = 0;
 };
 
 /// All named values.
@@ -60,7 +61,10 @@ public:
   explicit Values(ViewReplay &replay) : replay(replay) {}
 
   void defineBase(llvm::StringRef name, Result value);
-  /// A view of `parent`, which is defined.
+  /// How many views may lie between a value and its base; reads recurse.
+  static constexpr unsigned kMaxDepth = 200;
+
+  /// A view of `parent`, which is another value and defined.
   void defineView(llvm::StringRef name, Result value, llvm::StringRef parent,
                   const Node *node, const OpEntry *entry, unsigned output);
   bool contains(llvm::StringRef name) const { return values.contains(name); }
@@ -71,6 +75,10 @@ public:
   mlir::LogicalResult write(llvm::StringRef name, mlir::Value value);
   /// The name of the base that a value shows.
   llvm::StringRef getBase(llvm::StringRef name) const;
+  /// How many views lie between a value and its base.
+  unsigned getDepth(llvm::StringRef name) const {
+    return values.at(name).depth;
+  }
   /// True if the base has been written.
   bool isWritten(llvm::StringRef base) const {
     return values.at(base).version > 0;

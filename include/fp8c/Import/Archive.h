@@ -22,16 +22,17 @@ namespace fp8c::import {
 /// read in place.
 class Archive {
 public:
-  /// Maps the file and reads its directory. The error names the file and what
-  /// is wrong with it.
+  /// Maps the file and reads its directory. The error says what is wrong with
+  /// the file, without its name.
   static llvm::Expected<std::shared_ptr<Archive>> open(llvm::StringRef path);
 
-  /// The same for an archive in memory, which messages call `name`.
+  /// The same for an archive in memory.
   static llvm::Expected<std::shared_ptr<Archive>>
-  read(std::unique_ptr<llvm::MemoryBuffer> file, llvm::StringRef name);
+  read(std::unique_ptr<llvm::MemoryBuffer> file);
 
   /// The bytes of an entry, by its name below the archive's top folder
-  /// ("models/model.json"); a null pointer where there is none.
+  /// ("models/model.json", which every archive has); a null pointer where there
+  /// is none.
   llvm::StringRef find(llvm::StringRef name) const {
     return entries.lookup(name);
   }

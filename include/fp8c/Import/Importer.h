@@ -30,11 +30,19 @@ mlir::FailureOr<ImportedModel> importPt2(llvm::StringRef path,
                                          mlir::MLIRContext *context,
                                          const ImportOptions &options = {});
 
-/// Imports a parsed program; weights are looked up in the configs.
+/// Where each weight, buffer and constant lies, by its name in the model; paths
+/// are entries of the archive. An error where one has sizes that are not
+/// numbers or does not lie inside its entry.
+llvm::Expected<std::map<std::string, StorageEntry>>
+readStorage(const Archive &archive);
+
+/// Imports a parsed program; weights are looked up in `storage`. `loc` is where
+/// errors are that have no place in the model.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importProgram(const ExportedProgram &program,
               const std::map<std::string, StorageEntry> &storage,
-              mlir::MLIRContext *context, const ImportOptions &options);
+              mlir::MLIRContext *context, const ImportOptions &options,
+              std::optional<mlir::Location> loc = std::nullopt);
 
 } // namespace fp8c::import
 

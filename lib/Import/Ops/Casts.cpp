@@ -70,21 +70,24 @@ void fp8c::import::addCastOps(OpTable &table) {
   StringRef options = "*, ScalarType? dtype=None, Layout? layout=None, Device? "
                       "device=None, bool? pin_memory=None";
   table.add("casts", "aten.to.dtype",
-            ("Tensor self, ScalarType dtype" + tail).str(), convertTo);
+            ("Tensor self, ScalarType dtype" + tail).str(), convertTo,
+            OpKind::MaybeView, writeThrough);
   table.add("casts", "aten.to.device",
             ("Tensor self, Device device, ScalarType dtype" + tail).str(),
-            convertTo);
+            convertTo, OpKind::MaybeView, writeThrough);
   table.add("casts", "aten.to.dtype_layout",
-            ("Tensor self, " + options + tail).str(), convertTo);
+            ("Tensor self, " + options + tail).str(), convertTo,
+            OpKind::MaybeView, writeThrough);
   table.add("casts", "aten.to.other",
-            ("Tensor self, Tensor other" + tail).str(), convertTo);
+            ("Tensor self, Tensor other" + tail).str(), convertTo,
+            OpKind::MaybeView, writeThrough);
   table.add("casts", "aten._to_copy.default",
             ("Tensor self, " + options +
              ", bool non_blocking=False, MemoryFormat? memory_format=None")
                 .str(),
             convertTo);
   table.add("casts", "aten.type_as.default", "Tensor self, Tensor other",
-            convertTo);
+            convertTo, OpKind::MaybeView, writeThrough);
   table.add("casts", "prims.convert_element_type.default",
             "Tensor self, ScalarType dtype", convertTo);
   table.add("casts", "aten.view.dtype", "Tensor self, ScalarType dtype",
@@ -92,7 +95,8 @@ void fp8c::import::addCastOps(OpTable &table) {
 
   StringRef format = "Tensor self, *, MemoryFormat? memory_format=None";
   table.add("copies", "aten.clone.default", format, identity);
-  table.add("copies", "aten.contiguous.default", format, identity);
+  table.add("copies", "aten.contiguous.default", format, identity,
+            OpKind::MaybeView, writeThrough);
   table.add("copies", "aten.alias.default", "Tensor self", identity,
             OpKind::View, writeThrough);
   table.add("copies", "aten.detach.default", "Tensor self", identity,
@@ -101,7 +105,8 @@ void fp8c::import::addCastOps(OpTable &table) {
   table.add("copies", "aten.lift_fresh_copy.default", "Tensor self", identity);
   table.add("copies", "aten.lift_fresh.default", "Tensor self", identity);
   table.add("copies", "aten.dropout.default",
-            "Tensor input, float p, bool train", dropout);
+            "Tensor input, float p, bool train", dropout, OpKind::MaybeView,
+            writeThrough);
   table.add("copies", "aten.native_dropout.default",
             "Tensor input, float p, bool? train", dropout);
   table.add("copies", "aten.copy.default",

@@ -217,17 +217,18 @@ static Results expandAs(ImportContext &c) {
 
 void fp8c::import::addViewOps(OpTable &table) {
   auto add = [&](StringRef name, StringRef schema, Converter convert,
-                 Scatter scatter) {
-    table.add("views", ("aten." + name).str(), schema, convert, OpKind::View,
-              scatter);
+                 Scatter scatter, OpKind kind = OpKind::View) {
+    table.add("views", ("aten." + name).str(), schema, convert, kind, scatter);
   };
   add("view.default", "Tensor self, SymInt[] size", view, reshapeBack);
   add("_unsafe_view.default", "Tensor self, SymInt[] size", view, reshapeBack);
   add("view_as.default", "Tensor self, Tensor other", viewAs, reshapeBack);
-  add("reshape.default", "Tensor self, SymInt[] shape", reshape, reshapeBack);
-  add("reshape_as.default", "Tensor self, Tensor other", viewAs, reshapeBack);
+  add("reshape.default", "Tensor self, SymInt[] shape", reshape, reshapeBack,
+      OpKind::MaybeView);
+  add("reshape_as.default", "Tensor self, Tensor other", viewAs, reshapeBack,
+      OpKind::MaybeView);
   add("flatten.using_ints", "Tensor self, int start_dim=0, int end_dim=-1",
-      flatten, reshapeBack);
+      flatten, reshapeBack, OpKind::MaybeView);
   add("unflatten.int", "Tensor self, int dim, SymInt[] sizes", unflatten,
       reshapeBack);
   add("unsqueeze.default", "Tensor self, int dim", unsqueeze, reshapeBack);
