@@ -69,11 +69,11 @@ static Error checkEntry(const StorageEntry &entry, StringRef bytes) {
     std::optional<int64_t> stride =
         meta.strides.empty() ? dense : meta.strides[i].number;
     isEmpty |= size == 0;
-    if (size > 1 && end && stride)
-      if (auto reach = llvm::checkedMul<int64_t>(size - 1, *stride))
-        end = llvm::checkedAdd<int64_t>(*end, *reach);
-      else
-        end = std::nullopt;
+    if (size > 1 && end && stride) {
+      std::optional<int64_t> reach =
+          llvm::checkedMul<int64_t>(size - 1, *stride);
+      end = reach ? llvm::checkedAdd<int64_t>(*end, *reach) : std::nullopt;
+    }
     dense = dense
                 ? llvm::checkedMul<int64_t>(*dense, std::max<int64_t>(size, 1))
                 : std::nullopt;

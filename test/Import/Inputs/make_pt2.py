@@ -5,6 +5,7 @@
     %x = input bf16[s0, 64]
     %y = aten.gelu.default(self=%x, approximate="tanh") -> bf16[s0, 64]
     %a, %b = aten.chunk.default(self=%x, chunks=2, dim=1) -> bf16[s0, 32], bf16[s0, 32]
+    guard L['x'].size()[0] >= 2
     return %y
 
 Values of arguments: %name a tensor, [..] a list of integers or tensors, a number, True, False, None, "text", and a dtype
@@ -58,10 +59,13 @@ def value(text):
 
 
 def main():
-    tensors, inputs, nodes, returned, symbols = {}, [], [], [], set()
+    tensors, inputs, nodes, returned, symbols, guards = {}, [], [], [], set(), []
     for number, line in enumerate(sys.stdin, 1):
         line = line.split("//")[0].strip()
         if not line:
+            continue
+        if line.startswith("guard "):
+            guards.append(line[len("guard "):].replace("floordiv", "//"))
             continue
         symbols.update(re.findall(r"\bs\d+\b", line))
         if line.startswith("return"):
@@ -95,7 +99,7 @@ def main():
                                 "treespec_namedtuple_fields": {}},
                "opset_version": {"aten": 10}, "schema_version": {"major": 8, "minor": 20}, "verifiers": ["TRAINING"],
                "range_constraints": {s: {"min_val": 0, "max_val": None} for s in sorted(symbols)},
-               "torch_version": "2.15.0", "guards_code": []}
+               "torch_version": "2.15.0", "guards_code": guards}
     with zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_STORED) as archive:
         def add(name, text):
             archive.writestr("model/" + name, text)
