@@ -27,8 +27,8 @@ struct ExpandScaledOptions {
 
 /// Rewrites the scaled casts, amax, scales and history steps under `root`
 /// (and itself never) into linalg on scalars, as the pass
-/// `fp8-expand-scaled-ops` does. The dialects arith, linalg, math and tensor must
-/// be loaded, as the pass's dependent dialects are.
+/// `fp8-expand-scaled-ops` does. The dialects arith, linalg, math and tensor
+/// must be loaded, as the pass's dependent dialects are.
 void expandScaledOps(mlir::Operation *root,
                      const ExpandScaledOptions &options = {});
 
