@@ -20,6 +20,7 @@ config.substitutions += [
     ("%src", config.fp8c_src_root),
     ("%fixtures", os.path.join(config.test_source_root, "Fixtures")),
     ("%docs", os.path.join(config.fp8c_src_root, "docs")),
+    ("%tools", config.fp8c_tools_dir),
 ]
 
 # Tests that need a device say `REQUIRES: gpu`; where there is none lit counts them as unsupported.

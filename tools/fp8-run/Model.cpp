@@ -8,18 +8,62 @@
 
 #include "Model.h"
 
+#include "fp8c/Pipelines/Registration.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+
 using namespace fp8c;
 using namespace fp8c::run;
 
-/// Whether `path` ends with `suffix`.
-static bool endsWith(const std::string &path, const std::string &suffix) {
-  return path.size() >= suffix.size() &&
-         path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0;
+/// Where a diagnostic points to: the model's own line where there is one.
+static std::string getPlace(mlir::Location location) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  location->walk([&](mlir::Location inner) {
+    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(inner);
+    if (!file)
+      return mlir::WalkResult::advance();
+    os << file.getFilename().getValue() << ":" << file.getLine() << ": ";
+    return mlir::WalkResult::interrupt();
+  });
+  return text;
+}
+
+/// Compiles a .pt2 or .mlir file to the package `output`.
+static void compile(const std::string &model, const CompileOptions &options,
+                    const std::string &output) {
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry);
+  std::string errors;
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+          errors += (errors.empty() ? "" : "\n") +
+                    getPlace(diagnostic.getLocation()) + diagnostic.str();
+        return mlir::success();
+      });
+  Compiler compiler(context, options);
+  if (mlir::failed(compiler.load(model)) ||
+      mlir::failed(compiler.writePackage(output)))
+    fail(errors.empty() ? "cannot compile \"" + model + "\"" : errors);
 }
 
 std::unique_ptr<Session> run::loadModel(const Options &options,
-                                        std::vector<char> &package) {
-  if (endsWith(options.model, ".pt2") || endsWith(options.model, ".mlir"))
-    fail("compile \"", options.model, "\" with fp8-compile first");
-  return Session::load(options.model, options.device);
+                                        const CompileOptions &compileOptions) {
+  llvm::StringRef model(options.model);
+  if (!model.ends_with(".pt2") && !model.ends_with(".mlir"))
+    return Session::load(options.model, options.device);
+  llvm::SmallString<128> path;
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("fp8-run", "fp8", path))
+    fail("cannot make a temporary file: ", error.message());
+  // The session keeps the file mapped; its name is not needed any more.
+  llvm::FileRemover remover(path);
+  compile(options.model, compileOptions, path.str().str());
+  return Session::load(path.str().str(), options.device);
 }

@@ -11,13 +11,13 @@
 
 #include "Options.h"
 #include "Session.h"
+#include "fp8c/Pipelines/Compiler.h"
 
 namespace fp8c::run {
 
-/// Loads a package; compiles any other model in memory first, into `package`,
-/// which must outlive the session.
+/// Loads a package; a .pt2 or .mlir model is compiled first.
 std::unique_ptr<Session> loadModel(const Options &options,
-                                   std::vector<char> &package);
+                                   const CompileOptions &compileOptions);
 
 } // namespace fp8c::run
 

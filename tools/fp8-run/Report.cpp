@@ -190,9 +190,8 @@ void Profile::print() const {
     order.push_back(&row);
     total += row.seconds;
   }
-  std::sort(order.begin(), order.end(), [](const Row *a, const Row *b) {
-    return a->seconds > b->seconds;
-  });
+  std::sort(order.begin(), order.end(),
+            [](const Row *a, const Row *b) { return a->seconds > b->seconds; });
   std::printf("%10s %7s %9s %9s  %-20s %s\n", "us", "share", "GB/s", "GFLOP/s",
               "command", "module: nodes");
   for (const Row *row : order) {

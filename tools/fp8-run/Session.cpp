@@ -78,14 +78,6 @@ std::unique_ptr<Session> Session::load(const std::string &path,
   return std::unique_ptr<Session>(new Session(program, device));
 }
 
-std::unique_ptr<Session> Session::load(const std::vector<char> &package,
-                                       const std::string &device) {
-  fp8rt_program_t *program;
-  check(fp8rt_program_load_memory(package.data(), package.size(), nullptr,
-                                  &program));
-  return std::unique_ptr<Session>(new Session(program, device));
-}
-
 Session::~Session() {
   fp8rt_state_destroy(state);
   fp8rt_context_destroy(context);

@@ -40,10 +40,8 @@ void check(fp8rt_status_t status);
 /// A loaded program and one context.
 class Session {
 public:
-  /// From a file, or from bytes that must outlive the session.
+  /// From a package, which stays mapped.
   static std::unique_ptr<Session> load(const std::string &path,
-                                       const std::string &device);
-  static std::unique_ptr<Session> load(const std::vector<char> &package,
                                        const std::string &device);
   ~Session();
   Session(const Session &) = delete;

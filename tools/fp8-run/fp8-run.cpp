@@ -11,9 +11,12 @@
 #include "Model.h"
 #include "Report.h"
 
+#include "fp8c/Pipelines/CompileFlags.h"
+
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -25,14 +28,15 @@ namespace cl = llvm::cl;
 // Command line
 //===----------------------------------------------------------------------===//
 
-static const char *const kOverview = "fp8-run: run a .fp8 package\n";
+static const char *const kOverview =
+    "fp8-run: run a package, or a model that it compiles first\n";
 
 static const char *const kExamples = R"(
 EXAMPLES:
   fp8-run model.fp8 --list
   fp8-run model.fp8 --inputs=in.safetensors --outputs=out.safetensors
   fp8-run model.fp8 --random=7 --dim x.1=513 --benchmark
-  fp8-run model.fp8 --inputs=in.safetensors --expect=out.safetensors
+  fp8-run model.pt2 --inputs=in.safetensors --expect=out.safetensors
   fp8-run model.fp8 --inputs=in.safetensors --expect-trace=trace.safetensors
   fp8-run model.fp8 --inputs=in.safetensors --calls=3 --expect-state=s.safetensors
 
@@ -43,7 +47,7 @@ EXIT STATUS:
 static cl::OptionCategory category("fp8-run options");
 
 static cl::opt<std::string> modelOption(cl::Positional, cl::Required,
-                                        cl::desc("MODEL.fp8"),
+                                        cl::desc("MODEL.{fp8,pt2,mlir}"),
                                         cl::cat(category));
 static cl::opt<std::string>
     inputsOption("inputs", cl::desc("safetensors file; keys are input names"),
@@ -215,6 +219,18 @@ static bool runLockstep(Session &session, std::vector<HostTensor> &arguments,
   session.setState(initial);
   for (int64_t i = 0; i + 1 < options.calls; ++i)
     session.call(arguments, results);
+  // The last call begins with PyTorch's buffers too: the trace has them under
+  // the names of the graph's placeholders.
+  TensorMap state = session.getState();
+  for (auto &[name, tensor] : state) {
+    std::string node = "b_" + name;
+    std::replace(node.begin(), node.end(), '.', '_');
+    auto found = trace.find(node);
+    if (found != trace.end() && found->second.dims == tensor.dims &&
+        found->second.dtype == tensor.dtype)
+      tensor = found->second;
+  }
+  session.setState(state);
   session.setObserver(&lockstep);
   session.call(arguments, results);
   session.setObserver(nullptr);
@@ -279,7 +295,8 @@ static bool runSession(Session &session, const Options &options) {
 }
 
 int main(int argc, char **argv) {
-  cl::HideUnrelatedOptions(category);
+  CompileFlags flags;
+  cl::HideUnrelatedOptions({&category, &flags.getCategory()});
   cl::SetVersionPrinter(tools::printVersion);
   cl::extrahelp examples(kExamples);
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
@@ -291,8 +308,10 @@ int main(int argc, char **argv) {
     if (compareOption.getNumOccurrences())
       fail("--compare=", compareOption.getValue(),
            ": only the cpu device exists, there is nothing to compare with");
-    std::vector<char> package;
-    std::unique_ptr<Session> session = loadModel(*options, package);
+    llvm::Expected<CompileOptions> compileOptions = flags.get();
+    if (!compileOptions)
+      return usage(llvm::toString(compileOptions.takeError()));
+    std::unique_ptr<Session> session = loadModel(*options, *compileOptions);
     return runSession(*session, *options) ? 0 : 1;
   } catch (const std::exception &error) {
     std::fflush(stdout);

@@ -23,6 +23,8 @@ public:
 
   /// The options that the flags say; an error names the flag and the rule.
   llvm::Expected<CompileOptions> get() const;
+  /// The flags' category, for --help.
+  llvm::cl::OptionCategory &getCategory() { return category; }
 
   /// Reads "NAME=MIN..MAX[:multiple]".
   static llvm::Expected<DimRange> parseDim(llvm::StringRef text);

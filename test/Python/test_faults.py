@@ -1,0 +1,110 @@
+"""Lock-step finds faults that the end-to-end distance does not see: each is planted once, in the exported graph.
+
+The faulty graph runs against the right graph's trace, as a fault of the compiler would. Nodes that give the same value
+keep their names.
+"""
+
+import pytest
+import torch
+
+from models import Model
+
+aten = torch.ops.aten
+
+
+class Editor:
+    """Edits an exported program; new nodes have the metadata that saving needs."""
+
+    def __init__(self, path):
+        self.program = torch.export.load(path)
+        self.graph = self.program.graph
+        self.nodes = {node.name: node for node in self.graph.nodes}
+
+    def insert(self, before, target, *args, name="planted"):
+        with self.graph.inserting_before(before):
+            node = self.graph.call_function(target, args, name=name)
+        values = [a.meta["val"] if isinstance(a, torch.fx.Node) else a for a in args]
+        mode = next(v.fake_mode for v in values if hasattr(v, "fake_mode"))
+        with mode:
+            node.meta = dict(before.meta, val=target(*values))
+        return node
+
+    def replace(self, old, new):
+        """`new` gives the value of `old` from now on, under its name."""
+        old.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new)
+        name = old.name
+        self.graph.erase_node(old)
+        new._rename(name)
+
+    def remove_dead(self):
+        """Checks of values that are gone, and what nobody uses."""
+        for node in reversed(list(self.graph.nodes)):
+            if node.op == "call_function" and not node.users and "assert" not in node.name:
+                for user in list(node.users):
+                    self.graph.erase_node(user)
+                self.graph.erase_node(node)
+
+    def save(self, path):
+        for node in list(self.graph.nodes):
+            if "assert_tensor_metadata" in node.name:
+                self.graph.erase_node(node)
+        self.remove_dead()
+        self.program.graph_module.recompile()
+        torch.export.save(self.program, path)
+
+
+def drop_cast(editor):
+    """The product reads the activation before its cast to f8."""
+    product = editor.nodes["_scaled_mm"]
+    cast, weight, scale, weight_scale = product.args[:4]
+    wide = editor.insert(product, aten.mul.Tensor, cast.args[0], scale)
+    wide = editor.insert(product, aten.to.dtype, wide, torch.bfloat16)
+    decoded = editor.insert(product, aten.to.dtype, weight, torch.float32)
+    decoded = editor.insert(product, aten.mul.Tensor, decoded, weight_scale)
+    decoded = editor.insert(product, aten.to.dtype, decoded, torch.bfloat16)
+    editor.replace(product, editor.insert(product, aten.mm.default, wide, decoded))
+
+
+def round_twice(editor):
+    """f32 to bf16 to f8 instead of f32 to f8."""
+    cast = editor.nodes["to_5"]
+    narrow = editor.insert(cast, aten.to.dtype, cast.args[0], torch.bfloat16)
+    editor.replace(cast, editor.insert(cast, aten.to.dtype, narrow, torch.float8_e4m3fn))
+
+
+def round_before_bias(editor):
+    """The product is rounded to bf16, then the bias is added and rounded again."""
+    product = editor.nodes["_scaled_mm"]
+    a, b, scale_a, scale_b, bias, *rest = product.args
+    bare = editor.insert(product, aten._scaled_mm.default, a, b, scale_a, scale_b, None, *rest)
+    editor.replace(product, editor.insert(product, aten.add.Tensor, bare, bias))
+
+
+def skip_rounding(editor):
+    """silu's result stays in f32 until the multiplication is done."""
+    product = editor.nodes["mul"]
+    silu, up = product.args
+    gate = editor.insert(product, aten.to.dtype, silu.args[0], torch.float32)
+    wide = editor.insert(product, aten.silu.default, gate)
+    wide = editor.insert(product, aten.mul.Tensor, wide, up)
+    editor.replace(product, editor.insert(product, aten.to.dtype, wide, torch.bfloat16))
+
+
+FAULTS = [("gated_mlp_static", drop_cast), ("gated_mlp_static", round_twice), ("six_linears_static", round_before_bias),
+          ("gated_mlp_static", skip_rounding)]
+
+
+@pytest.mark.parametrize("name,fault", FAULTS, ids=[fault.__name__ for _, fault in FAULTS])
+def test_lockstep_finds(tool, tmp_path, name, fault):
+    model = Model(name)
+    editor = Editor(model.file("pt2"))
+    fault(editor)
+    faulty = tmp_path / "faulty.pt2"
+    editor.save(faulty)
+    inputs = f"--inputs={model.file('inputs.safetensors')}"
+    trace = f"--expect-trace={model.file('trace.safetensors')}"
+    # The graph without the fault passes, the distance of the faulty one too.
+    tool("fp8-run", model.file("pt2"), inputs, trace)
+    tool("fp8-run", faulty, inputs, f"--expect={model.file('outputs.safetensors')}", "--max-distance=0.04")
+    out, _ = tool("fp8-run", faulty, inputs, trace, status=1)
+    assert "MISS" in out
