@@ -34,7 +34,7 @@ class Editor:
         old.replace_all_uses_with(new, delete_user_cb=lambda user: user is not new)
         name = old.name
         self.graph.erase_node(old)
-        new._rename(name)
+        new.name = name  # _rename would not give a used name again
 
     def remove_dead(self):
         """Checks of values that are gone, and what nobody uses."""

@@ -4,18 +4,19 @@ import pytest
 
 from models import MODELS, Model
 
-DIALECTS = [pytest.param(False, id="training"), pytest.param(True, id="core")]
-
 
 # Where the bar is not met yet; each is a fault to find.
 END_TO_END_GAPS = {"vit", "llama_torchao", "llama_torchao_tensor", "six_linears_block"}
 LOCKSTEP_GAPS = {"vit"}
+CORE_GAPS = {name for name in MODELS if name.startswith("dit_")}
 
 
 def cases(gaps):
-    """All models; a gap is expected to fail, and is reported when it no longer does."""
+    """All models in both dialects; a gap may fail, and is reported when it does not."""
     gap = pytest.mark.xfail(reason="bar not met yet", strict=False)
-    return [pytest.param(name, marks=gap) if name in gaps else name for name in MODELS]
+    return [pytest.param(name, core, id=f"{name}-{'core' if core else 'training'}",
+                         marks=[gap] if name in gaps or core and name in CORE_GAPS else [])
+            for core in (False, True) for name in MODELS]
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +32,7 @@ def compile_model(tool, model, folder):
     return package
 
 
-@pytest.mark.parametrize("core", DIALECTS)
-@pytest.mark.parametrize("name", cases(END_TO_END_GAPS))
+@pytest.mark.parametrize("name,core", cases(END_TO_END_GAPS))
 def test_end_to_end(tool, packages, name, core):
     model = Model(name, core)
     tool("fp8-run", compile_model(tool, model, packages), f"--inputs={model.file('inputs.safetensors')}",
@@ -40,8 +40,7 @@ def test_end_to_end(tool, packages, name, core):
          f"--max-distance={model.max_distance}")
 
 
-@pytest.mark.parametrize("core", DIALECTS)
-@pytest.mark.parametrize("name", cases(LOCKSTEP_GAPS))
+@pytest.mark.parametrize("name,core", cases(LOCKSTEP_GAPS))
 def test_lockstep(tool, packages, name, core):
     model = Model(name, core)
     state = [f"--expect-state={model.file('state.safetensors')}"] if name.endswith("delayed") else []
