@@ -30,13 +30,14 @@ else()
   target_link_libraries(fp8c_mlir INTERFACE MLIR LLVM)
 endif()
 
-# A serial BLAS: the runtime's own pool distributes fixed tiles, so results do not depend on the number of threads.
-find_library(OPENBLAS_SERIAL NAMES openblas PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-serial
-             /usr/lib/x86_64-linux-gnu/openblas-serial NO_DEFAULT_PATH REQUIRED)
-find_path(OPENBLAS_SERIAL_INCLUDE cblas.h PATHS /usr/include/x86_64-linux-gnu/openblas-serial NO_DEFAULT_PATH REQUIRED)
+# A BLAS that several threads may call (the serial build of Debian does not lock its buffers). It runs on one thread: the
+# runtime distributes fixed tiles over its own pool, so results do not depend on the number of threads.
+find_library(OPENBLAS NAMES openblas PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread
+             /usr/lib/x86_64-linux-gnu/openblas-pthread NO_DEFAULT_PATH REQUIRED)
+find_path(OPENBLAS_INCLUDE cblas.h PATHS /usr/include/x86_64-linux-gnu/openblas-pthread NO_DEFAULT_PATH REQUIRED)
 add_library(fp8c_blas INTERFACE)
-target_include_directories(fp8c_blas SYSTEM INTERFACE ${OPENBLAS_SERIAL_INCLUDE})
-target_link_libraries(fp8c_blas INTERFACE ${OPENBLAS_SERIAL})
+target_include_directories(fp8c_blas SYSTEM INTERFACE ${OPENBLAS_INCLUDE})
+target_link_libraries(fp8c_blas INTERFACE ${OPENBLAS})
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -fvisibility-inlines-hidden)
 if(FP8C_SANITIZERS)

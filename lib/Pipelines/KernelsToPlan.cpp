@@ -23,8 +23,10 @@ void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager) {
   expand.keepTensorAmax = true;
   manager.nest<func::FuncOp>().nest<fp8::KernelOp>().addPass(
       fp8::createExpandScaledOpsPass(expand));
-  manager.addPass(createConvertToPlanPass());
+  // Before, not after: the plan's tasks and scratch are those of the bodies as
+  // the code generator sees them.
   manager.addPass(createCSEPass());
+  manager.addPass(createConvertToPlanPass());
 }
 
 void fp8c::registerKernelsToPlanPipeline() {

@@ -155,6 +155,8 @@ void Matmul::checkScale(const Tensor *scale, const Tensor &operand,
 }
 
 Matmul::Matmul(const MatmulArgs &args, const std::string &where) : args(args) {
+  // Calls come from the runtime's own threads, one tile each.
+  openblas_set_num_threads(1);
   const Tensor &a = *args.a, &b = *args.b, &d = *args.d;
   auto check = [&](bool condition, const char *what) {
     require(condition, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", what);
