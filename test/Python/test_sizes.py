@@ -13,7 +13,7 @@ sys.path.insert(0, str(EXPORT.parent))
 from export import Tracer  # noqa: E402
 
 NAMES = ["six_linears_static", "six_linears_row", "gated_mlp_bf16", "gated_mlp_static", "gated_mlp_dynamic",
-         "gated_mlp_row", "gated_mlp_weight_only", "dit_static", "dit_row", "llama"]
+         "gated_mlp_row", "gated_mlp_weight_only", "dit_static", "dit_row", "llama", "vit"]
 
 # The values of a model's first, second, … symbol; the last one stands for the rest.
 SIZES = {"ones": (1, 1), "two": (1, 2), "prime": (3, 7), "long": (1, 513), "mixed": (5, 31)}
