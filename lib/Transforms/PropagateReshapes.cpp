@@ -18,16 +18,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DimFactors.h"
+#include "Propagation.h"
 
-#include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace fp8c {
 #define GEN_PASS_DEF_PROPAGATERESHAPESPASS
@@ -36,179 +32,6 @@ namespace fp8c {
 
 using namespace mlir;
 using namespace fp8c;
-
-namespace {
-
-/// A tensor over atoms: flattened position `p` of the original is dim `perm[p]`
-/// of `base`.
-struct Form {
-  Value base;
-  SmallVector<unsigned> perm;
-};
-
-/// The reshape propagation of one function.
-class Propagation {
-public:
-  explicit Propagation(func::FuncOp func)
-      : func(func), shapes(func), factors(shapes), builder(func) {}
-
-  void run();
-
-private:
-  // Tying.
-  ArrayRef<int> getDims(Value tensor);
-  void tieGeneric(linalg::GenericOp op);
-  void tieView(Operation *op);
-  SmallVector<int> getAtoms(ArrayRef<int> dims);
-
-  // Rewriting.
-  void rewrite(linalg::GenericOp op);
-  void rewriteAmax(fp8::AmaxOp op);
-  /// Gives an op that stays the tensors as they were; views go before `before`.
-  void fixOperands(Operation *op, Operation *before = nullptr);
-  const Form &getForm(Value tensor);
-  Value getOriginal(Value tensor);
-  Value toAtoms(Value tensor);
-  Value fromAtoms(const Form &form, Value tensor);
-  Value castTo(Value tensor, ArrayRef<SizeExpr> sizes);
-  Value makeEmpty(ArrayRef<int> atoms, Type element);
-  RankedTensorType getType(ArrayRef<SizeExpr> sizes, Type element);
-  bool isUntouched(linalg::GenericOp op);
-
-  func::FuncOp func;
-  SymbolicShape shapes;
-  DimFactors factors;
-  OpBuilder builder;
-  Location loc = UnknownLoc::get(builder.getContext());
-  DenseMap<Value, SmallVector<int>> valueDims;
-  /// Generics that are written over atoms, with the dims of their loops.
-  DenseMap<Operation *, SmallVector<int>> loops;
-  /// Views whose source and result have the same atoms.
-  DenseSet<Operation *> tiedViews;
-  DenseMap<Value, Form> forms;
-  /// Values whose original op goes.
-  DenseSet<Value> replaced;
-  DenseMap<Value, Value> originals;
-  llvm::SetVector<Operation *> dead;
-};
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Tying
-//===----------------------------------------------------------------------===//
-
-ArrayRef<int> Propagation::getDims(Value tensor) {
-  auto it = valueDims.find(tensor);
-  if (it != valueDims.end())
-    return it->second;
-  SmallVector<int> dims;
-  for (SizeExpr size : shapes.getDims(tensor))
-    dims.push_back(factors.make(size));
-  return valueDims[tensor] = dims;
-}
-
-SmallVector<int> Propagation::getAtoms(ArrayRef<int> dims) {
-  SmallVector<int> atoms;
-  for (int dim : dims)
-    factors.getAtoms(dim, atoms);
-  return atoms;
-}
-
-/// True for an init operand whose elements say nothing but a constant.
-static bool isEmptyOrFill(Value value) {
-  return isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(
-      value.getDefiningOp());
-}
-
-void Propagation::tieGeneric(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics())
-    return;
-  unsigned numLoops = op.getNumLoops();
-  // The dims that each loop runs over. Units first: a loop over one is one.
-  SmallVector<SmallVector<int>> dims(numLoops);
-  SmallVector<bool> isUnit(numLoops, false);
-  auto maps = op.getIndexingMapsArray();
-  for (OpOperand &operand : op->getOpOperands()) {
-    AffineMap map = maps[operand.getOperandNumber()];
-    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (!type) {
-      if (map.getNumResults() != 0)
-        return;
-      continue;
-    }
-    SmallVector<int> own(getDims(operand.get()));
-    for (auto [dim, expr] : llvm::zip(own, map.getResults())) {
-      if (auto position = dyn_cast<AffineDimExpr>(expr)) {
-        if (dim == DimFactors::kUnit)
-          isUnit[position.getPosition()] = true;
-        dims[position.getPosition()].push_back(dim);
-      } else if (!isa<AffineConstantExpr>(expr) || dim != DimFactors::kUnit) {
-        return;
-      }
-    }
-  }
-  SmallVector<int> own(numLoops, DimFactors::kUnit);
-  bool tied = true;
-  for (unsigned i = 0; i < numLoops; ++i) {
-    if (isUnit[i]) {
-      tied &= llvm::all_of(dims[i],
-                           [](int dim) { return dim == DimFactors::kUnit; });
-      continue;
-    }
-    if (dims[i].empty())
-      return;
-    own[i] = dims[i].front();
-    for (int other : ArrayRef<int>(dims[i]).drop_front())
-      tied &= factors.tie({own[i]}, {other});
-  }
-  op.getBody()->walk([&](linalg::IndexOp index) {
-    tied &= factors.forbidSplit(own[index.getDim()]);
-  });
-  if (!tied)
-    return;
-  // The results have the loops' dims, whatever their init had.
-  for (auto [result, init] :
-       llvm::zip(op.getResults(), op.getDpsInitsMutable())) {
-    SmallVector<int> &known = valueDims[result];
-    known.clear();
-    for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
-      known.push_back(isa<AffineDimExpr>(expr)
-                          ? own[cast<AffineDimExpr>(expr).getPosition()]
-                          : DimFactors::kUnit);
-  }
-  loops[op] = own;
-}
-
-void Propagation::tieView(Operation *op) {
-  Value source = op->getOperand(0), result = op->getResult(0);
-  SmallVector<int> from(getDims(source)), to(getDims(result));
-  bool tied = true;
-  auto tieGroups = [&](ArrayRef<int> many, ArrayRef<int> few,
-                       ArrayRef<ReassociationIndices> groups) {
-    if (few.empty())
-      return;
-    for (auto [one, group] : llvm::zip(few, groups)) {
-      SmallVector<int> parts;
-      for (int64_t dim : group)
-        parts.push_back(many[dim]);
-      tied &= factors.tie(parts, {one});
-    }
-  };
-  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
-    tieGroups(from, to, collapse.getReassociationIndices());
-  } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
-    tieGroups(to, from, expand.getReassociationIndices());
-  } else if (isa<tensor::CastOp>(op)) {
-    for (auto [a, b] : llvm::zip(from, to))
-      tied &= factors.tie({a}, {b});
-  } else if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
-    for (auto [dim, position] : llvm::zip(to, transpose.getPermutation()))
-      tied &= factors.tie({from[position]}, {dim});
-  }
-  if (tied)
-    tiedViews.insert(op);
-}
 
 //===----------------------------------------------------------------------===//
 // Rewriting

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch.utils._sympy.numbers import int_oo
 
 import sys
@@ -56,3 +56,22 @@ def test_sizes(tool, tmp_path, name):
         tool("fp8-run", package, f"--inputs={files['inputs']}", f"--expect={files['outputs']}",
              f"--max-distance={model.max_distance}")
         tool("fp8-run", package, f"--inputs={files['inputs']}", f"--expect-trace={files['trace']}")
+
+
+@pytest.mark.parametrize("name", ["gated_mlp_bf16", "gated_mlp_static", "gated_mlp_row", "gated_mlp_weight_only"])
+def test_empty_batch(tool, tmp_path, name):
+    """No rows: a result of the right shape."""
+    model = Model(name)
+    inputs, outputs = tmp_path / "inputs.safetensors", tmp_path / "outputs.safetensors"
+    save_file({"x": torch.zeros(0, 17, 64, dtype=torch.bfloat16)}, inputs)
+    tool("fp8-run", model.file("pt2"), f"--inputs={inputs}", f"--outputs={outputs}")
+    assert load_file(outputs)["output0"].shape == (0, 17, 64)
+
+
+@pytest.mark.parametrize("name", ["gated_mlp_dynamic", "gated_mlp_delayed"])
+def test_amax_of_nothing(tool, tmp_path, name):
+    """A tensor amax of no rows: an error that names the reduction."""
+    inputs = tmp_path / "inputs.safetensors"
+    save_file({"x": torch.zeros(0, 17, 64, dtype=torch.bfloat16)}, inputs)
+    _, errors = tool("fp8-run", Model(name).file("pt2"), f"--inputs={inputs}", status=1)
+    assert "the amax of an empty tensor has no value (in norm)" in errors

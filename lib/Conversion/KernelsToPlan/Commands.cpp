@@ -129,6 +129,22 @@ LogicalResult Entry::convertFill(Operation *op, Attribute value) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+void Entry::checkNotEmpty(Location loc, const Kernel &kernel, unsigned result,
+                          ValueRange extents) {
+  Operation *amax = kernel.program.getResult(result).getDefiningOp();
+  for (int64_t dim : kernel.program.getLoops(amax)) {
+    if (dim < 0 || !ShapedType::isDynamic(kernel.program.getDims()[dim].size))
+      continue;
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value isSome = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                         extents[dim], zero);
+    std::string message = "the amax of an empty tensor has no value";
+    if (auto name = loc->findInstanceOf<NameLoc>())
+      message += (" (in " + name.getName().getValue() + ")").str();
+    fp8::CheckOp::create(builder, loc, isSome, message);
+  }
+}
+
 LogicalResult Entry::convertKernel(fp8::KernelOp op) {
   SmallVector<Value> reads, writes, captured;
   SmallVector<Layout> operands;
@@ -165,9 +181,11 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
   Value tasks = kernel->program.buildTasks(builder, loc, extents);
   Value scratch = kernel->program.buildScratch(builder, loc, extents);
 
-  for (unsigned result : kernel->program.getAtomicResults())
+  for (unsigned result : kernel->program.getAtomicResults()) {
+    checkNotEmpty(loc, *kernel, result, extents);
     if (!cleared.contains(op.getResult(result)))
       nameCommand(plan::FillOp::create(builder, loc, writes[result], 0), op);
+  }
   nameCommand(plan::LaunchOp::create(builder, loc, kernel->op.getSymName(),
                                      reads, writes, sizes, tasks, scratch),
               op);

@@ -88,6 +88,9 @@ private:
   mlir::LogicalResult convert(mlir::Operation *op);
   void convertView(mlir::Operation *op);
   mlir::LogicalResult checkDecoded(fp8::DequantizeOp op);
+  /// A call fails where a dim that the amax of `result` runs over is 0.
+  void checkNotEmpty(mlir::Location loc, const Kernel &kernel, unsigned result,
+                     mlir::ValueRange extents);
   mlir::LogicalResult convertKernel(fp8::KernelOp op);
   mlir::LogicalResult convertMatmul(fp8::MatmulOp op);
   void convertScaledMatmul(fp8::ScaledMatmulOp op);
