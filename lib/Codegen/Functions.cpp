@@ -180,6 +180,10 @@ static Value emitTanh(Emitter &e, Value x) {
   Value large = e.sub(e.constant(1.0),
                       e.div(e.constant(2.0), e.add(power, e.constant(1.0))));
   Value result = e.select(e.less(magnitude, e.constant(0.625)), small, large);
+  // Where the library of PyTorch's CPU kernels says 1, within a unit: GELU's
+  // 1 + tanh is 0 or not by this.
+  Value isOne = e.greater(magnitude, e.constant(8.664339742));
+  result = e.select(isOne, e.constant(1.0), result);
   return e.withSign(result, x);
 }
 
