@@ -269,6 +269,7 @@ LogicalResult RowAnalysis::alignByOperands() {
 /// The loop that most of the largest accesses read or write without a stride.
 int64_t RowAnalysis::voteForUnitStride() {
   DenseMap<int64_t, unsigned> votes;
+  DenseSet<std::pair<unsigned, int64_t>> voted;
   size_t most = 0;
   auto countLoops = [&](const Access &access) {
     size_t count = 0;
@@ -289,6 +290,10 @@ int64_t RowAnalysis::voteForUnitStride() {
     if (loop < 0)
       continue;
     loop = find(loop);
+    // An operand has one vote, however often the body spells its read: the
+    // plan and the generator may see the body before and after CSE.
+    if (!voted.insert({access.operand, loop}).second)
+      continue;
     ++votes[loop];
     if (best < 0 || votes[loop] > votes[best])
       best = loop;
