@@ -25,7 +25,11 @@ void fp8c::rt::checkLayout(const DLTensor &tensor, DType dtype, size_t rank,
     if (!condition)
       fail(FP8RT_MISMATCH, role, " \"", name, "\"", parts...);
   };
-  if (!sameType(tensor.dtype, toDLPack(dtype)))
+  // Plans know bytes without a sign.
+  DLDataType type = tensor.dtype;
+  if (type.code == kDLUInt && dtype == DType::I8)
+    type.code = kDLInt;
+  if (!sameType(type, toDLPack(dtype)))
     check(false, ": got dtype ", dlpackName(tensor.dtype), ", expected ",
           dtypeName(dtype));
   check(tensor.ndim >= 0 && size_t(tensor.ndim) == rank, ": got rank ",

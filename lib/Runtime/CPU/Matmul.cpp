@@ -65,7 +65,7 @@ struct Scale {
         int64_t block1)
       : tensor(t), block0(std::max<int64_t>(block0, 1)),
         block1(std::max<int64_t>(block1, 1)) {
-    if (!t || t->rank == 0)
+    if (!t || t->elements == 1)
       return;
     base = batchOffset(*t, d, batch);
     stride0 = strideOf(*t, 1);
@@ -108,7 +108,7 @@ static Panel makePanel(const Tensor &t, int64_t base, int64_t r0, int64_t r1,
     innerStride = 1;
   int64_t first = base + r0 * rowStride + c0 * colStride;
   if (t.dtype == DType::F32 && innerStride == 1 && !decodeBy &&
-      outerStride >= inner)
+      outerStride >= inner && outerStride <= INT32_MAX)
     return {reinterpret_cast<const float *>(address(t, first)), outerStride,
             alongRows};
   for (int64_t o = 0; o < outer; ++o) {
@@ -141,9 +141,11 @@ static Panel makePanel(const Tensor &t, int64_t base, int64_t r0, int64_t r1,
 void Matmul::checkScale(const Tensor *scale, const Tensor &operand,
                         int64_t block0, int64_t block1,
                         const std::string &where, const char *name) {
-  if (!scale || scale->rank == 0)
+  if (!scale || scale->elements == 1)
     return;
   uint32_t r = scale->rank;
+  require(r == operand.rank, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", name,
+          " of rank ", r, " for an operand of rank ", operand.rank);
   for (uint32_t i = 0; i < r; ++i) {
     int64_t block = i + 2 == r ? block0 : i + 1 == r ? block1 : 1;
     int64_t extent = operand.dims[i], got = scale->dims[i];
@@ -194,7 +196,8 @@ Matmul::Matmul(const MatmulArgs &args, const std::string &where) : args(args) {
   mTiles = (mSize + mTile - 1) / mTile;
   nTiles = (nSize + nTile - 1) / nTile;
   auto alongK = [&](const Tensor *scale, uint32_t fromLast, int64_t block) {
-    return scale && scale->rank && scale->dims[scale->rank - 1 - fromLast] > 1
+    return scale && scale->elements > 1 &&
+                   scale->dims[scale->rank - 1 - fromLast] > 1
                ? block
                : 0;
   };
@@ -286,10 +289,20 @@ void Matmul::multiply(const Tile &tile, int64_t k0, int64_t k1, bool accumulate,
     Panel b =
         makePanel(*args.b, tile.bBase, k, end, tile.n0, tile.n1, tile.bBuffer,
                   args.bDecode ? &tile.bDecode : nullptr, args.bDecodeDType);
+    float beta = k > k0 || accumulate ? 1.0f : 0.0f;
+    // One row is a matter of reading B once.
+    if (tile.m() == 1) {
+      if (beta == 0)
+        std::fill_n(out, tile.n(), 0.0f);
+      cblas_sgemv(CblasRowMajor, b.transposed ? CblasNoTrans : CblasTrans,
+                  b.transposed ? tile.n() : end - k,
+                  b.transposed ? end - k : tile.n(), 1.0f, b.data, b.ld, a.data,
+                  a.transposed ? a.ld : 1, 1.0f, out, 1);
+      continue;
+    }
     cblas_sgemm(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans,
                 b.transposed ? CblasTrans : CblasNoTrans, tile.m(), tile.n(),
-                end - k, 1.0f, a.data, a.ld, b.data, b.ld,
-                k > k0 || accumulate ? 1.0f : 0.0f, out, tile.n());
+                end - k, 1.0f, a.data, a.ld, b.data, b.ld, beta, out, tile.n());
   }
 }
 

@@ -28,21 +28,6 @@ static std::string failureOf(std::function<void(PlanWriter &)> spoil) {
   return failure(w.finish());
 }
 
-/// A plan with a product, a copy through the arena, a weight and a state.
-static PlanWriter &writeSound(PlanWriter &w) {
-  float data[6] = {};
-  uint32_t s0 = w.symbol("s0"), two = w.constant(2), three = w.constant(3);
-  uint32_t x = w.input("x", DType::F32, {s0, two});
-  uint32_t b = w.weight("b", DType::F32, {2, 3}, data);
-  uint32_t t = w.arena(DType::F32, {s0, three}, 0, 1);
-  uint32_t y = w.output("y", DType::F32, {s0, three});
-  w.state("s", DType::F32, {2, 3});
-  w.step(wire::Command::Matmul, wire::CreateMatmul(w.fbb, x, b, t), {x, b},
-         {t});
-  w.copy(t, y);
-  return w;
-}
-
 TEST(Hostile, PlansGetAnError) {
   EXPECT_EQ(failureOf([](PlanWriter &w) { w.expr(Kind::Add, 0, 0); }),
             "plan: expression 0: refers to 0 and 0, not earlier ones");

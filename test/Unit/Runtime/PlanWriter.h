@@ -94,6 +94,10 @@ private:
   std::string weightHeader, weightData;
 };
 
+/// A plan with a product, a copy from the arena, a weight and a state: what
+/// damaged files start from.
+PlanWriter &writeSound(PlanWriter &w);
+
 /// A zip file with stored entries.
 std::string makeZip(const std::map<std::string, std::string> &entries);
 /// The manifest of a package with these entries.
