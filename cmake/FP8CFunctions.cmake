@@ -2,6 +2,8 @@
 add_library(fp8c_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/Precompiled.cpp)
 target_link_libraries(fp8c_pch PUBLIC fp8c_mlir)
 target_precompile_headers(fp8c_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled.h)
+# Without file times in it the header is the same in every clone, so that ccache knows its users again.
+target_compile_options(fp8c_pch PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
 
 # fp8c_add_library(Name sources... [LINK libs...] [DEPENDS targets...]): a static library of the compiler (sees MLIR).
 function(fp8c_add_library name)
