@@ -6,18 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The half of SymbolicShape that knows no IR: polynomials, their ranges and
-// their text.
+// The part of SymbolicShape that knows no IR: polynomials.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fp8c/Analysis/SymbolicShape.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <numeric>
 
 using namespace fp8c;
 
@@ -152,7 +148,8 @@ SizeExpr SymbolicShape::product(llvm::ArrayRef<SizeExpr> factors) {
 static std::optional<SizeTerm> divideTerms(const SizeTerm &a,
                                            const SizeTerm &b) {
   // The smallest integer divided by -1 has no representation.
-  if (b.factor == 0 || b.factor == -1 || a.factor % b.factor != 0 ||
+  if (b.factor == 0 || (b.factor == -1 && a.factor == INT64_MIN) ||
+      a.factor % b.factor != 0 ||
       !std::includes(a.atoms.begin(), a.atoms.end(), b.atoms.begin(),
                      b.atoms.end()))
     return std::nullopt;
@@ -162,7 +159,9 @@ static std::optional<SizeTerm> divideTerms(const SizeTerm &a,
   return result;
 }
 
-SizeExpr SymbolicShape::divideExactly(SizeExpr a, SizeExpr b) {
+SizeExpr SymbolicShape::exactDiv(SizeExpr a, SizeExpr b) {
+  if (b->terms.empty())
+    return nullptr;
   SizeExpr rest = a;
   std::vector<SizeTerm> quotient;
   while (!rest->terms.empty()) {
@@ -178,13 +177,12 @@ SizeExpr SymbolicShape::divideExactly(SizeExpr a, SizeExpr b) {
 
 SizeExpr SymbolicShape::floorDiv(SizeExpr a, SizeExpr b) {
   std::optional<int64_t> x = getConstant(a), y = getConstant(b);
-  if (x && y && *y > 0)
+  if (x && y && *y != 0 && (*y != -1 || *x != INT64_MIN))
     return constant(llvm::divideFloorSigned(*x, *y));
   if (y && *y == 1)
     return a;
-  if (!b->terms.empty())
-    if (SizeExpr exact = divideExactly(a, b))
-      return exact;
+  if (SizeExpr exact = exactDiv(a, b))
+    return exact;
   // (q * b + r) floordiv b = q + r floordiv b.
   if (y && *y > 0) {
     std::vector<SizeTerm> whole, rest;
@@ -216,7 +214,10 @@ SizeExpr SymbolicShape::floorDiv(SizeExpr a, SizeExpr b) {
 }
 
 SizeExpr SymbolicShape::ceilDiv(SizeExpr a, SizeExpr b) {
-  return floorDiv(add(a, sub(b, constant(1))), b);
+  std::optional<int64_t> lower = getLowerBound(b);
+  if (lower && *lower > 0)
+    return floorDiv(add(a, sub(b, constant(1))), b);
+  return sub(constant(0), floorDiv(sub(constant(0), a), b));
 }
 
 SizeExpr SymbolicShape::mod(SizeExpr a, SizeExpr b) {
@@ -249,269 +250,4 @@ SizeExpr SymbolicShape::max(SizeExpr a, SizeExpr b) {
   atom.lhs = swap ? b : a;
   atom.rhs = swap ? a : b;
   return atomExpr(getAtom(std::move(atom)));
-}
-
-//===----------------------------------------------------------------------===//
-// Ranges
-//===----------------------------------------------------------------------===//
-
-/// The sum of two bounds, none if either is unknown or it overflows.
-static std::optional<int64_t> addBounds(std::optional<int64_t> a,
-                                        std::optional<int64_t> b) {
-  int64_t result;
-  if (!a || !b || llvm::AddOverflow(*a, *b, result))
-    return std::nullopt;
-  return result;
-}
-
-/// The product of two bounds.
-static std::optional<int64_t> mulBounds(std::optional<int64_t> a,
-                                        std::optional<int64_t> b) {
-  if ((a && *a == 0) || (b && *b == 0))
-    return 0;
-  int64_t result;
-  if (!a || !b || llvm::MulOverflow(*a, *b, result))
-    return std::nullopt;
-  return result;
-}
-
-SymbolicShape::Range SymbolicShape::getAtomRange(unsigned id) {
-  Atom atom = atoms[id];
-  switch (atom.kind) {
-  case Atom::Kind::Symbol: {
-    auto it = symbols.find(atom.name);
-    if (it == symbols.end())
-      return {0, std::nullopt};
-    return {it->second.min, it->second.max};
-  }
-  case Atom::Kind::Value:
-    return {};
-  case Atom::Kind::Dim:
-    return {0, std::nullopt};
-  case Atom::Kind::FloorDiv: {
-    Range a = getRange(atom.lhs), b = getRange(atom.rhs);
-    Range result;
-    if (!a.lower || !b.lower || *b.lower <= 0)
-      return result;
-    if (*a.lower >= 0)
-      result.lower = b.upper ? *a.lower / *b.upper : 0;
-    else
-      result.lower = llvm::divideFloorSigned(*a.lower, *b.lower);
-    if (a.upper && *a.upper >= 0)
-      result.upper = *a.upper / *b.lower;
-    return result;
-  }
-  case Atom::Kind::Min:
-  case Atom::Kind::Max: {
-    Range a = getRange(atom.lhs), b = getRange(atom.rhs);
-    auto both = [](std::optional<int64_t> x, std::optional<int64_t> y,
-                   bool least) -> std::optional<int64_t> {
-      if (!x || !y)
-        return std::nullopt;
-      return least ? std::min(*x, *y) : std::max(*x, *y);
-    };
-    auto any = [](std::optional<int64_t> x, std::optional<int64_t> y,
-                  bool least) -> std::optional<int64_t> {
-      if (!x || !y)
-        return x ? x : y;
-      return least ? std::min(*x, *y) : std::max(*x, *y);
-    };
-    if (atom.kind == Atom::Kind::Min)
-      return {both(a.lower, b.lower, true), any(a.upper, b.upper, true)};
-    return {any(a.lower, b.lower, false), both(a.upper, b.upper, false)};
-  }
-  }
-  return {};
-}
-
-SymbolicShape::Range SymbolicShape::getRange(SizeExpr expr) {
-  Range sum{0, 0};
-  for (const SizeTerm &term : expr->terms) {
-    Range range{1, 1};
-    for (unsigned atom : term.atoms) {
-      Range next = getAtomRange(atom);
-      // Products of ranges that reach below 0 are not followed.
-      if (!range.lower || !next.lower || *range.lower < 0 || *next.lower < 0) {
-        if (term.atoms.size() > 1) {
-          range = {};
-          break;
-        }
-        range = next;
-        continue;
-      }
-      range = {mulBounds(range.lower, next.lower),
-               mulBounds(range.upper, next.upper)};
-    }
-    Range scaled;
-    std::optional<int64_t> factor = term.factor;
-    auto times = [&](std::optional<int64_t> bound) {
-      return bound ? mulBounds(bound, factor) : std::nullopt;
-    };
-    scaled = term.factor >= 0 ? Range{times(range.lower), times(range.upper)}
-                              : Range{times(range.upper), times(range.lower)};
-    sum = {addBounds(sum.lower, scaled.lower),
-           addBounds(sum.upper, scaled.upper)};
-  }
-  return sum;
-}
-
-std::optional<int64_t> SymbolicShape::getLowerBound(SizeExpr expr) {
-  return getRange(expr).lower;
-}
-
-std::optional<int64_t> SymbolicShape::getUpperBound(SizeExpr expr) {
-  return getRange(expr).upper;
-}
-
-bool SymbolicShape::isMultipleOf(SizeExpr expr, int64_t factor) {
-  if (factor == 0)
-    return false;
-  return llvm::all_of(expr->terms, [&](const SizeTerm &term) {
-    // A power of a symbol's multiple only counts what is left of the factor.
-    int64_t left = factor / std::gcd(term.factor, factor);
-    for (unsigned atom : term.atoms) {
-      auto it = symbols.find(atoms[atom].name);
-      if (atoms[atom].kind == Atom::Kind::Symbol && it != symbols.end())
-        left /= std::gcd(it->second.multiple, left);
-    }
-    return left == 1 || left == -1;
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Text
-//===----------------------------------------------------------------------===//
-
-std::string SymbolicShape::str(SizeExpr expr) const {
-  auto atomText = [&](unsigned id) -> std::string {
-    const Atom &atom = atoms[id];
-    switch (atom.kind) {
-    case Atom::Kind::Symbol:
-      return atom.name;
-    case Atom::Kind::Value:
-      return "v" + std::to_string(id);
-    case Atom::Kind::Dim:
-      return "d" + std::to_string(id);
-    case Atom::Kind::FloorDiv:
-      return "((" + str(atom.lhs) + ")//(" + str(atom.rhs) + "))";
-    case Atom::Kind::Min:
-      return "min(" + str(atom.lhs) + ", " + str(atom.rhs) + ")";
-    case Atom::Kind::Max:
-      return "max(" + str(atom.lhs) + ", " + str(atom.rhs) + ")";
-    }
-    return "?";
-  };
-  if (expr->terms.empty())
-    return "0";
-  std::string text;
-  for (const SizeTerm &term : expr->terms) {
-    int64_t factor = term.factor;
-    if (!text.empty()) {
-      text += factor < 0 ? " - " : " + ";
-      factor = factor < 0 ? -factor : factor;
-    }
-    std::vector<std::string> factors;
-    if (factor == -1 && !term.atoms.empty())
-      text += "-";
-    else if (factor != 1 || term.atoms.empty())
-      factors.push_back(std::to_string(factor));
-    for (unsigned atom : term.atoms)
-      factors.push_back(atomText(atom));
-    text += llvm::join(factors, "*");
-  }
-  return text;
-}
-
-namespace {
-/// Recursive descent over the text of a size.
-class SizeParser {
-public:
-  SizeParser(SymbolicShape &shapes, llvm::StringRef text)
-      : shapes(shapes), text(text) {}
-
-  SizeExpr parseAll() {
-    SizeExpr expr = parseSum();
-    return expr && text.trim().empty() ? expr : nullptr;
-  }
-
-private:
-  bool take(llvm::StringRef token) {
-    text = text.ltrim();
-    return text.consume_front(token);
-  }
-
-  SizeExpr parseSum() {
-    if (++depth > 256)
-      return nullptr;
-    bool negative = take("-");
-    SizeExpr left = parseProduct();
-    if (left && negative)
-      left = shapes.sub(shapes.constant(0), left);
-    while (left) {
-      bool isSum = take("+");
-      if (!isSum && !take("-"))
-        break;
-      SizeExpr right = parseProduct();
-      if (!right)
-        return nullptr;
-      left = isSum ? shapes.add(left, right) : shapes.sub(left, right);
-    }
-    --depth;
-    return left;
-  }
-
-  SizeExpr parseProduct() {
-    SizeExpr left = parseFactor();
-    while (left) {
-      char op = take("*") ? '*' : take("//") ? '/' : take("%") ? '%' : 0;
-      if (!op)
-        break;
-      SizeExpr right = parseFactor();
-      if (!right)
-        return nullptr;
-      left = op == '*'   ? shapes.mul(left, right)
-             : op == '/' ? shapes.floorDiv(left, right)
-                         : shapes.mod(left, right);
-    }
-    return left;
-  }
-
-  SizeExpr parseFactor() {
-    if (take("(")) {
-      SizeExpr inner = parseSum();
-      return inner && take(")") ? inner : nullptr;
-    }
-    text = text.ltrim();
-    llvm::StringRef word =
-        text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
-    text = text.drop_front(word.size());
-    int64_t number;
-    if (word.empty())
-      return nullptr;
-    if (!word.getAsInteger(10, number))
-      return shapes.constant(number);
-    if (llvm::isDigit(word.front()))
-      return nullptr;
-    if ((word == "min" || word == "max" || word == "ceildiv") && take("(")) {
-      SizeExpr left = parseSum();
-      if (!left || !take(","))
-        return nullptr;
-      SizeExpr right = parseSum();
-      if (!right || !take(")"))
-        return nullptr;
-      return word == "min"   ? shapes.min(left, right)
-             : word == "max" ? shapes.max(left, right)
-                             : shapes.ceilDiv(left, right);
-    }
-    return shapes.symbol(word);
-  }
-
-  SymbolicShape &shapes;
-  llvm::StringRef text;
-  unsigned depth = 0;
-};
-} // namespace
-
-SizeExpr SymbolicShape::parse(llvm::StringRef text) {
-  return SizeParser(*this, text).parseAll();
 }

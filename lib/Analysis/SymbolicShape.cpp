@@ -22,15 +22,17 @@ using namespace mlir;
 using namespace fp8c;
 
 SymbolicShape::SymbolicShape(Operation *root) {
-  root->walk([&](fp8::SymbolOp op) {
-    SymbolInfo &info = symbols[op.getName()];
-    if (info.value)
-      return;
-    info.value = op.getResult();
-    info.min = op.getMin();
-    info.max = op.getMax();
-    info.multiple = op.getMultiple();
-  });
+  root->walk([&](fp8::SymbolOp op) { addSymbol(op); });
+}
+
+void SymbolicShape::addSymbol(fp8::SymbolOp op) {
+  SymbolInfo &info = symbols[op.getName()];
+  if (info.value)
+    return;
+  info.value = op.getResult();
+  info.min = op.getMin();
+  info.max = op.getMax();
+  info.multiple = op.getMultiple();
 }
 
 void SymbolicShape::forget(Value value) {
@@ -88,7 +90,10 @@ SizeExpr SymbolicShape::compute(Value index) {
     return (this->*function)(get(op->getOperand(0)), get(op->getOperand(1)));
   };
   return TypeSwitch<Operation *, SizeExpr>(op)
-      .Case<fp8::SymbolOp>([&](auto op) { return symbol(op.getName()); })
+      .Case<fp8::SymbolOp>([&](fp8::SymbolOp op) {
+        addSymbol(op);
+        return symbol(op.getName());
+      })
       .Case<arith::IndexCastOp>([&](auto op) { return get(op.getIn()); })
       .Case<arith::AddIOp>([&](auto) { return binary(&SymbolicShape::add); })
       .Case<arith::SubIOp>([&](auto) { return binary(&SymbolicShape::sub); })
@@ -241,8 +246,11 @@ SizeExpr SymbolicShape::computeDim(Value tensor, unsigned dim) {
 //===----------------------------------------------------------------------===//
 
 Value SymbolicShape::materializeAtom(OpBuilder &builder, Location loc,
-                                     unsigned id) {
+                                     unsigned id, SizeValues *known) {
   Atom atom = atoms[id];
+  auto operand = [&](SizeExpr expr) {
+    return materialize(builder, loc, expr, known);
+  };
   switch (atom.kind) {
   case Atom::Kind::Symbol: {
     SymbolInfo &info = symbols[atom.name];
@@ -268,33 +276,52 @@ Value SymbolicShape::materializeAtom(OpBuilder &builder, Location loc,
   case Atom::Kind::Dim:
     return tensor::DimOp::create(builder, loc, atom.value, atom.dim);
   case Atom::Kind::FloorDiv:
-    return arith::FloorDivSIOp::create(builder, loc,
-                                       materialize(builder, loc, atom.lhs),
-                                       materialize(builder, loc, atom.rhs));
+    return arith::FloorDivSIOp::create(builder, loc, operand(atom.lhs),
+                                       operand(atom.rhs));
   case Atom::Kind::Min:
-    return arith::MinSIOp::create(builder, loc,
-                                  materialize(builder, loc, atom.lhs),
-                                  materialize(builder, loc, atom.rhs));
+    return arith::MinSIOp::create(builder, loc, operand(atom.lhs),
+                                  operand(atom.rhs));
   case Atom::Kind::Max:
-    return arith::MaxSIOp::create(builder, loc,
-                                  materialize(builder, loc, atom.lhs),
-                                  materialize(builder, loc, atom.rhs));
+    return arith::MaxSIOp::create(builder, loc, operand(atom.lhs),
+                                  operand(atom.rhs));
   }
   return {};
 }
 
 Value SymbolicShape::materialize(OpBuilder &builder, Location loc,
-                                 SizeExpr expr) {
+                                 SizeExpr expr, SizeValues *known) {
+  if (known)
+    if (Value value = known->lookup(expr))
+      return value;
+  auto getAtomValue = [&](unsigned id) -> Value {
+    if (!known)
+      return materializeAtom(builder, loc, id, known);
+    SizeExpr key = atomExpr(id);
+    Value value = known->lookup(key);
+    if (!value) {
+      value = materializeAtom(builder, loc, id, known);
+      (*known)[key] = value;
+    }
+    return value;
+  };
   Value sum;
   for (const SizeTerm &term : expr->terms) {
     Value product;
-    for (unsigned atom : term.atoms) {
-      Value next = materializeAtom(builder, loc, atom);
-      product =
-          product ? arith::MulIOp::create(builder, loc, product, next) : next;
-    }
+    if (known && term.atoms.size() > 1 && term.factor != 1)
+      product = materialize(builder, loc, intern({{term.atoms, 1}}), known);
+    else
+      for (unsigned atom : term.atoms) {
+        Value next = getAtomValue(atom);
+        product =
+            product ? arith::MulIOp::create(builder, loc, product, next) : next;
+      }
     if (!product || term.factor != 1) {
-      Value factor = arith::ConstantIndexOp::create(builder, loc, term.factor);
+      SizeExpr number = constant(term.factor);
+      Value factor =
+          known && number != expr
+              ? materialize(builder, loc, number, known)
+              : arith::ConstantIndexOp::create(builder, loc, term.factor)
+                    .getResult();
       product = product ? arith::MulIOp::create(builder, loc, product, factor)
                         : factor;
     }
@@ -302,6 +329,8 @@ Value SymbolicShape::materialize(OpBuilder &builder, Location loc,
   }
   if (!sum)
     sum = arith::ConstantIndexOp::create(builder, loc, 0);
+  if (known)
+    (*known)[expr] = sum;
   return sum;
 }
 

@@ -14,7 +14,7 @@ int DimFactors::make(SizeExpr size) {
   if (SymbolicShape::isConstant(size, 1))
     return kUnit;
   int id = dims.size();
-  dims.push_back({id, size});
+  dims.push_back({id, size, /*canSplit=*/true, /*parts=*/{}});
   return id;
 }
 

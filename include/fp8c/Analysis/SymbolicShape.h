@@ -35,6 +35,10 @@
 
 namespace fp8c {
 
+namespace fp8 {
+class SymbolOp;
+} // namespace fp8
+
 /// One term of a polynomial: a coefficient times a product of atoms (ids in
 /// ascending order, repeated for powers).
 struct SizeTerm {
@@ -52,11 +56,16 @@ struct SizeExprNode {
 /// An interned size. Equal pointers are equal sizes.
 using SizeExpr = const SizeExprNode *;
 
+/// Values that sizes have already been given.
+using SizeValues = llvm::DenseMap<SizeExpr, mlir::Value>;
+
 /// Sizes of one function (or of a kernel's body) as expressions. Values that
 /// were asked for must not be erased while the analysis is used, except that a
 /// pass may erase them and never ask again (`forget` drops one).
 class SymbolicShape {
 public:
+  /// Knows the symbols whose values it is asked for.
+  SymbolicShape() = default;
   /// Collects the symbols under `root`, a module or a function.
   explicit SymbolicShape(mlir::Operation *root);
 
@@ -83,6 +92,8 @@ public:
   SizeExpr mul(SizeExpr a, SizeExpr b);
   SizeExpr floorDiv(SizeExpr a, SizeExpr b);
   SizeExpr ceilDiv(SizeExpr a, SizeExpr b);
+  /// `a / b` where that is exact whatever the symbols are, else null.
+  SizeExpr exactDiv(SizeExpr a, SizeExpr b);
   SizeExpr mod(SizeExpr a, SizeExpr b);
   SizeExpr min(SizeExpr a, SizeExpr b);
   SizeExpr max(SizeExpr a, SizeExpr b);
@@ -106,9 +117,10 @@ public:
 
   /// An index value of the expression at the insertion point: constants and
   /// arith ops over the function's `fp8.symbol`s, which are used where they are
-  /// (at the entry).
+  /// (at the entry). With `known`, values that are there are used again and
+  /// new ones are added.
   mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc,
-                          SizeExpr expr);
+                          SizeExpr expr, SizeValues *known = nullptr);
   /// The same, static sizes as attributes.
   mlir::OpFoldResult materializeFold(mlir::OpBuilder &builder,
                                      mlir::Location loc, SizeExpr expr);
@@ -145,11 +157,11 @@ private:
   SizeExpr compute(mlir::Value index);
   SizeExpr computeDim(mlir::Value tensor, unsigned dim);
   SizeExpr opaqueDim(mlir::Value tensor, unsigned dim);
-  SizeExpr divideExactly(SizeExpr a, SizeExpr b);
+  void addSymbol(fp8::SymbolOp op);
   Range getRange(SizeExpr expr);
   Range getAtomRange(unsigned atom);
   mlir::Value materializeAtom(mlir::OpBuilder &builder, mlir::Location loc,
-                              unsigned atom);
+                              unsigned atom, SizeValues *known);
 
   std::map<std::vector<SizeTerm>, std::unique_ptr<SizeExprNode>> interned;
   std::vector<Atom> atoms;

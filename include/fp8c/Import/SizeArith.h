@@ -7,23 +7,19 @@
 //===----------------------------------------------------------------------===//
 //
 // Sizes of tensors while a graph is built: a number, or an index value. Each
-// one is kept as a polynomial over atoms (symbols, and the results of floordiv,
-// min and max), so that `(s0*s1*64)/64` and `s1*s0` are one SSA value and a
-// reshape knows which dims it merges.
+// one is an expression of SymbolicShape, so that `(s0*s1*64)/64` and `s1*s0`
+// are one SSA value and a reshape knows which dims it merges.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef FP8C_IMPORT_SIZEARITH_H
 #define FP8C_IMPORT_SIZEARITH_H
 
-#include "mlir/IR/Builders.h"
+#include "fp8c/Analysis/SymbolicShape.h"
+
 #include "mlir/IR/OpDefinition.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
-#include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace fp8c::import {
 
@@ -55,7 +51,7 @@ public:
   mlir::OpFoldResult mul(mlir::OpFoldResult a, mlir::OpFoldResult b);
   /// Python's `//`.
   mlir::OpFoldResult floorDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
-  /// `-(-a // b)`.
+  /// The quotient rounded up.
   mlir::OpFoldResult ceilDiv(mlir::OpFoldResult a, mlir::OpFoldResult b);
   /// Python's `%`: the sign of the divisor.
   mlir::OpFoldResult mod(mlir::OpFoldResult a, mlir::OpFoldResult b);
@@ -74,31 +70,17 @@ public:
   bool knownLessEqual(mlir::OpFoldResult a, mlir::OpFoldResult b);
 
 private:
-  /// Sorted atoms of one product.
-  using Monomial = std::vector<unsigned>;
-  /// The factor of each product; no factor is zero.
-  using Poly = std::map<Monomial, int64_t>;
-
-  Poly toPoly(mlir::OpFoldResult size);
-  mlir::OpFoldResult fromPoly(const Poly &poly);
-  unsigned atom(mlir::Value value);
-  static void accumulate(Poly &into, const Poly &from, int64_t factor);
-  static Poly multiply(const Poly &a, const Poly &b);
-  static std::optional<Poly> divide(const Poly &a, const Poly &b);
-  static std::optional<int64_t> asConstant(const Poly &poly);
-  std::optional<int64_t> lowerBound(const Poly &poly);
-  std::pair<std::optional<int64_t>, std::optional<int64_t>>
-  rangeOfAtom(unsigned id);
-  /// The one value of `a op b` for an operation that is no polynomial.
-  template <typename OpTy> mlir::OpFoldResult opaque(Poly a, Poly b);
+  /// The expression of a size; an index value stands for its expression from
+  /// then on.
+  SizeExpr expr(mlir::OpFoldResult size);
+  /// The size that an expression is: a number, or its one value.
+  mlir::OpFoldResult fold(SizeExpr expr);
+  mlir::Location location();
 
   mlir::OpBuilder &builder;
   std::optional<mlir::Location> loc;
-  llvm::SmallVector<mlir::Value> atoms;
-  llvm::DenseMap<mlir::Value, unsigned> atomIds;
-  std::map<Poly, mlir::Value> values;
-  std::map<std::tuple<std::string, Poly, Poly>, mlir::Value> opaques;
-  mlir::Location location();
+  SymbolicShape shapes;
+  SizeValues values;
 };
 
 } // namespace fp8c::import
