@@ -16,6 +16,7 @@
 #include "fp8c/Package/Format.h"
 #include "fp8c/Package/PlanWriter.h"
 #include "fp8c/Pipelines/Registration.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -94,7 +95,9 @@ LogicalResult Compiler::runPipeline(StringRef pipeline) {
   PassManager manager(&context);
   if (failed(parsePassPipeline(pipeline, manager)))
     return failure();
-  return manager.run(*module);
+  // Once a level, not once a pass: fp8-opt and the tests do that.
+  manager.enableVerifier(false);
+  return failure(failed(manager.run(*module)) || failed(verify(*module)));
 }
 
 LogicalResult Compiler::lowerTo(Level level) {
