@@ -5,15 +5,16 @@ import pytest
 from models import MODELS, Model
 
 
-# Where the bar is not met yet; each is a fault to find.
-END_TO_END_GAPS = {"llama_torchao", "llama_torchao_tensor", "six_linears_block"}
+# Where the bar is not met yet, by model and dialect (core or not); each is a fault to find.
+END_TO_END_GAPS = {("llama_torchao", True), ("llama_torchao_tensor", True),
+                   ("six_linears_block", False), ("six_linears_block", True)}
 
 
 def cases(gaps=()):
     """All models in both dialects; a gap that meets its bar fails, so that the list stays true."""
     gap = pytest.mark.xfail(reason="bar not met yet", strict=True)
     return [pytest.param(name, core, id=f"{name}-{'core' if core else 'training'}",
-                         marks=[gap] if name in gaps else [])
+                         marks=[gap] if (name, core) in gaps else [])
             for core in (False, True) for name in MODELS]
 
 

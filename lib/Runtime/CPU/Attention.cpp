@@ -20,7 +20,11 @@
 using namespace fp8c::rt;
 
 static constexpr int64_t kQueryTile = 64;
+/// Keys that are decoded at a time.
 static constexpr int64_t kKeyTile = 128;
+/// Keys whose exponentials are taken against one maximum, and rounded so: as
+/// many as PyTorch's CPU kernel takes.
+static constexpr int64_t kKeyBlock = 4 * kKeyTile;
 static constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
 //===----------------------------------------------------------------------===//
@@ -52,27 +56,56 @@ static inline float expNegative(float x) {
   return x < -87.3f ? 0.0f : y * power;
 }
 
+/// exp for x <= 0 within 1.2e-4 of its value, for results that are rounded to
+/// bf16 or f16 next (whose units are 16 and 2 times that): after Malossi et
+/// al., "Fast exponential computation on SIMD architectures", as in PyTorch's
+/// CPU kernel. 0 below the smallest normal result.
+static inline float expNegativeShort(float x) {
+  constexpr float least = -87.33654f;
+  const bool normal = x > least;
+  const float s = (normal ? x : least) * 0x1.715476p0f;
+  const float f = s - std::floor(s);
+  // 1 + f - 2^f, the minimax polynomial of degree 3: the fraction of s becomes
+  // the mantissa of 2^s when this is taken off.
+  float p = f * -7.92042402e-2f + -2.24338365e-1f;
+  p = f * p + 3.03542605e-1f;
+  p = f * p + 1.07034349e-4f;
+  const float t = (s - p) * 0x1p23f + 127 * 0x1p23f;
+  const int32_t bits = int32_t(t);
+  float y;
+  std::memcpy(&y, &bits, 4);
+  return normal ? y : x != x ? x : 0.0f;
+}
+
 /// Lanes of partial sums: a fixed order of additions that vectors can keep.
 static constexpr int64_t kLanes = 16;
 
 /// row = exp(row - max); returns the sum.
-FP8C_CLONES static float expRow(float *row, int64_t n, float max) {
+template <float (*Exp)(float)>
+__attribute__((always_inline)) static inline float
+expRowWith(float *row, int64_t n, float max) {
   float sums[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (int64_t lane = 0; lane < kLanes; ++lane) {
-      float e = expNegative(row[i + lane] - max);
+      float e = Exp(row[i + lane] - max);
       row[i + lane] = e;
       sums[lane] += e;
     }
   for (; i < n; ++i) {
-    row[i] = expNegative(row[i] - max);
+    row[i] = Exp(row[i] - max);
     sums[0] += row[i];
   }
   float sum = 0;
   for (float s : sums)
     sum += s;
   return sum;
+}
+FP8C_CLONES static float expRow(float *row, int64_t n, float max) {
+  return expRowWith<expNegative>(row, n, max);
+}
+FP8C_CLONES static float expRowShort(float *row, int64_t n, float max) {
+  return expRowWith<expNegativeShort>(row, n, max);
 }
 
 /// The largest element; NaN counts for nothing (it comes back through exp).
@@ -131,8 +164,8 @@ Attention::Attention(const AttentionArgs &args, const std::string &where)
 }
 
 int64_t Attention::scratchBytes() const {
-  int64_t floats = kQueryTile * (headSize + valueSize + kKeyTile + 2) +
-                   kKeyTile * (headSize + valueSize + 1);
+  int64_t floats = kQueryTile * (headSize + valueSize + kKeyBlock + 2) +
+                   kKeyTile * (std::max(headSize, valueSize) + 1);
   return (floats + 64) * 4;
 }
 
@@ -143,9 +176,9 @@ int64_t Attention::scratchBytes() const {
 /// One task and its memory.
 struct Attention::Work {
   int64_t batch, head, query0, queries;
-  /// Dense tiles: queries x D, keys x D, keys x DV, queries x keys,
-  /// queries x DV; then one number a query, and a row of a mask.
-  float *q, *k, *v, *scores, *out, *max, *sum, *maskRow;
+  /// Dense tiles: queries x D, keys x D or keys x DV, queries x a block of
+  /// keys, queries x DV; then one number a query, and a row of a mask.
+  float *q, *keyTile, *scores, *out, *max, *sum, *maskRow;
 };
 
 /// Stride of a dim, 0 where its extent is 1.
@@ -184,9 +217,8 @@ void Attention::runTask(int64_t task, float *scratch) const {
     return at;
   };
   w.q = take(kQueryTile * headSize);
-  w.k = take(kKeyTile * headSize);
-  w.v = take(kKeyTile * valueSize);
-  w.scores = take(kQueryTile * kKeyTile);
+  w.keyTile = take(kKeyTile * std::max(headSize, valueSize));
+  w.scores = take(kQueryTile * kKeyBlock);
   w.out = take(kQueryTile * valueSize);
   w.max = take(kQueryTile);
   w.sum = take(kQueryTile);
@@ -198,38 +230,36 @@ void Attention::runTask(int64_t task, float *scratch) const {
   std::fill_n(w.sum, w.queries, 0.0f);
   // Past the last query of the tile a causal mask hides every key.
   int64_t end = args.causal ? std::min(keySize, w.query0 + w.queries) : keySize;
-  for (int64_t key0 = 0; key0 < end; key0 += kKeyTile) {
-    int64_t keys = std::min(kKeyTile, end - key0);
-    int64_t kvHead = w.head / group;
-    loadTile(*args.key, w.batch, kvHead, key0, keys, w.k);
-    loadTile(*args.value, w.batch, kvHead, key0, keys, w.v);
-    scoreTile(w, key0, keys);
-    softmaxTile(w, key0, keys);
-    if (valueSize)
-      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, w.queries,
-                  valueSize, keys, 1.0f, w.scores, kKeyTile, w.v, valueSize,
-                  1.0f, w.out, valueSize);
+  for (int64_t key0 = 0; key0 < end; key0 += kKeyBlock) {
+    const int64_t keys = std::min(kKeyBlock, end - key0);
+    for (int64_t at = 0; at < keys; at += kKeyTile)
+      scoreTile(w, key0 + at, std::min(kKeyTile, keys - at), w.scores + at);
+    softmaxBlock(w, keys);
+    for (int64_t at = 0; at < keys; at += kKeyTile)
+      addTile(w, key0 + at, std::min(kKeyTile, keys - at), w.scores + at);
   }
   for (int64_t i = 0; i < w.queries; ++i) {
     float *row = w.out + i * valueSize;
-    for (int64_t j = 0; j < valueSize; ++j)
-      row[j] = w.sum[i] == 0 ? 0.0f : row[j] / w.sum[i];
+    // A query that sees no key has only zeros to scale.
+    multiplyBy(row, valueSize, w.sum[i] == 0 ? 1.0f : 1.0f / w.sum[i]);
     encode(args.out->dtype, row, valueSize,
            address(*args.out, w.batch, w.head, w.query0 + i),
            args.out->strides[3], true);
   }
 }
 
-/// scores = scale * Q x K^T, masked.
-void Attention::scoreTile(const Work &w, int64_t key0, int64_t keys) const {
+/// scores = scale * Q x K^T, masked, for a tile of keys.
+void Attention::scoreTile(const Work &w, int64_t key0, int64_t keys,
+                          float *scores) const {
+  loadTile(*args.key, w.batch, w.head / group, key0, keys, w.keyTile);
+  for (int64_t i = 0; i < w.queries && !headSize; ++i)
+    std::fill_n(scores + i * kKeyBlock, keys, 0.0f);
   if (headSize)
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, w.queries, keys,
-                headSize, args.scale, w.q, headSize, w.k, headSize, 0.0f,
-                w.scores, kKeyTile);
-  else
-    std::fill_n(w.scores, w.queries * kKeyTile, 0.0f);
+                headSize, args.scale, w.q, headSize, w.keyTile, headSize, 0.0f,
+                scores, kKeyBlock);
   for (int64_t i = 0; i < w.queries; ++i) {
-    float *row = w.scores + i * kKeyTile;
+    float *row = scores + i * kKeyBlock;
     if (args.mask) {
       const Tensor &mask = *args.mask;
       const char *at = address(mask, w.batch, w.head, w.query0 + i);
@@ -250,19 +280,34 @@ void Attention::scoreTile(const Work &w, int64_t key0, int64_t keys) const {
   }
 }
 
-/// Turns scores into exponentials and carries sum, maximum and result on.
-void Attention::softmaxTile(const Work &w, int64_t key0, int64_t keys) const {
+/// Turns the scores of a block into exponentials, rounded to V's type as the
+/// second product takes them, and carries sum, maximum and result on. The sum
+/// is of the exponentials before they are rounded.
+void Attention::softmaxBlock(const Work &w, int64_t keys) const {
   for (int64_t i = 0; i < w.queries; ++i) {
-    float *row = w.scores + i * kKeyTile;
+    float *row = w.scores + i * kKeyBlock;
     float max = std::max(w.max[i], maxRow(row, keys));
     // While all keys are masked there is no maximum to subtract; 0 makes every
     // exponential 0 (and keeps NaN).
     float base = max == kMasked ? 0.0f : max;
-    float sum = expRow(row, keys, base);
+    const bool rounds = elementSize(args.value->dtype) < 4;
+    float sum = rounds ? expRowShort(row, keys, base) : expRow(row, keys, base);
+    roundTo(args.value->dtype, row, keys);
     float carry = w.max[i] == max ? 1.0f : expNegative(w.max[i] - max);
     w.sum[i] = w.sum[i] * carry + sum;
     w.max[i] = max;
     if (carry != 1.0f)
       multiplyBy(w.out + i * valueSize, valueSize, carry);
   }
+}
+
+/// out += exponentials x V, for a tile of keys.
+void Attention::addTile(const Work &w, int64_t key0, int64_t keys,
+                        const float *scores) const {
+  if (!valueSize)
+    return;
+  loadTile(*args.value, w.batch, w.head / group, key0, keys, w.keyTile);
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, w.queries, valueSize,
+              keys, 1.0f, scores, kKeyBlock, w.keyTile, valueSize, 1.0f, w.out,
+              valueSize);
 }

@@ -26,9 +26,10 @@ struct AttentionArgs {
   bool causal = false;
 };
 
-/// softmax(scale * Q x K^T + mask) x V at fixed sizes, all in f32 with one
-/// rounding of the result. A task is a tile of queries of one head; keys come
-/// in tiles with a running maximum and sum, so no queries x keys matrix exists.
+/// softmax(scale * Q x K^T + mask) x V at fixed sizes, in f32: the exponentials
+/// are rounded to V's type before the second product, the result once. A task
+/// is a tile of queries of one head; keys come in blocks with a running maximum
+/// and sum, so no queries x keys matrix exists.
 class Attention {
 public:
   /// Checks that the dims fit; `where` names the step in messages.
@@ -48,8 +49,11 @@ public:
 private:
   struct Work;
   void runTask(int64_t task, float *scratch) const;
-  void scoreTile(const Work &w, int64_t key0, int64_t keys) const;
-  void softmaxTile(const Work &w, int64_t key0, int64_t keys) const;
+  void scoreTile(const Work &w, int64_t key0, int64_t keys,
+                 float *scores) const;
+  void softmaxBlock(const Work &w, int64_t keys) const;
+  void addTile(const Work &w, int64_t key0, int64_t keys,
+               const float *scores) const;
 
   AttentionArgs args;
   int64_t batches, heads, group, querySize, keySize, headSize, valueSize;

@@ -150,12 +150,29 @@ TEST(Attention, IsCloseToDouble) {
     }
 }
 
-TEST(Attention, RoundsOnce) {
+TEST(Attention, CarriesBlocksOn) {
   std::string error;
-  Case c{1, 4, 4, 33, 300, 64, 64};
-  c.dtype = DType::BF16;
-  EXPECT_LE(runCase(c, error), 0.002);
-  EXPECT_EQ(error, "");
+  for (bool causal : {false, true}) {
+    Case c{1, 2, 2, 1100, 1100, 8, 8};
+    c.causal = causal;
+    EXPECT_LE(runCase(c, error), 1e-6) << causal;
+    EXPECT_EQ(error, "");
+  }
+}
+
+/// Two roundings to bf16, each an error of 1.6e-3 (its root mean square): of
+/// the exponentials and of the result.
+TEST(Attention, RoundsExponentialsAndResult) {
+  std::string error;
+  for (int64_t keys : {300, 1100}) {
+    Case c{1, 4, 4, 33, keys, 64, 64};
+    c.dtype = DType::BF16;
+    EXPECT_LE(runCase(c, error), 0.0025) << keys;
+    EXPECT_EQ(error, "");
+    c.dtype = DType::F16;
+    EXPECT_LE(runCase(c, error), 0.00032) << keys;
+    EXPECT_EQ(error, "");
+  }
 }
 
 TEST(Attention, OfNothing) {
