@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fp8c/Codegen/NVVM.h"
 #include "fp8c/Import/Importer.h"
 #include "fp8c/Pipelines/Registration.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -38,6 +40,22 @@ int main(int argc, char **argv) {
       "print-supported-operators", "the operators that import reads",
       [](Operation *, raw_ostream &os) {
         fp8c::import::OpTable::get().print(os);
+        return success();
+      },
+      [](DialectRegistry &registry) { fp8c::registerAllDialects(registry); });
+  llvm::cl::opt<std::string> target(
+      "target", llvm::cl::desc("the GPU of --plan-to-ptx"),
+      llvm::cl::value_desc("sm_90a"), llvm::cl::init("sm_90a"));
+  TranslateFromMLIRRegistration emitPTX(
+      "plan-to-ptx", "the kernels of a plan for a GPU",
+      [&](ModuleOp plan, raw_ostream &os) -> LogicalResult {
+        const fp8c::Target *gpu = fp8c::findTarget(target);
+        if (!gpu || gpu->isCPU())
+          return plan.emitError() << "'" << target << "' is not a GPU";
+        auto ptx = fp8c::codegen::compileGpuKernels(plan, *gpu);
+        if (!ptx)
+          return plan.emitError() << toString(ptx.takeError());
+        os << *ptx;
         return success();
       },
       [](DialectRegistry &registry) { fp8c::registerAllDialects(registry); });

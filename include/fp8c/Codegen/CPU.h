@@ -49,10 +49,6 @@ void registerCpuDialects(mlir::DialectRegistry &registry);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 generateCpuKernels(mlir::ModuleOp plan);
 
-/// Expands the functions of a generated module and converts it to the llvm
-/// dialect.
-llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
-
 /// Compiles all kernels of `plan` for each of the levels: the bytes of one ELF
 /// shared object a level.
 llvm::Expected<llvm::SmallVector<std::string>>

@@ -118,6 +118,8 @@ public:
                                              llvm::ArrayRef<int64_t> unitDims,
                                              std::string &why);
 
+  /// The block that it was made from.
+  mlir::Block *getBody() const { return terminator->getBlock(); }
   /// The iteration space. A launch's size block begins with their extents.
   llvm::ArrayRef<Dim> getDims() const { return dims; }
   /// The number of outer dims, which come first.

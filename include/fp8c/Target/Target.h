@@ -57,6 +57,8 @@ struct Target {
   unsigned libraryAlignment;
   /// Bytes of shared memory that one block may have; 0 where there is none.
   unsigned sharedMemory;
+  /// The version of PTX that kernels are printed in, as LLVM names it.
+  llvm::StringLiteral ptxVersion;
 
   bool isCPU() const { return computeCapability == 0; }
   bool hasLibraryScale(ScaleLayout layout) const {

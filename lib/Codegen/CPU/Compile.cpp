@@ -8,32 +8,21 @@
 
 #include "fp8c/Codegen/CPU.h"
 
-#include "KernelBuilder.h"
+#include "CpuKernel.h"
 #include "Object.h"
 
-#include "fp8c/Codegen/Functions.h"
+#include "fp8c/Codegen/LowerToLLVM.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
-#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -74,38 +63,10 @@ codegen::generateCpuKernels(ModuleOp plan) {
       return llvm::createStringError("kernel '" + kernel.getSymName().str() +
                                      "' cannot be generated: " + why);
     builder.setInsertionPointToEnd(module->getBody());
-    KernelBuilder(*program, builder, UnknownLoc::get(context))
+    CpuKernel(*program, builder, UnknownLoc::get(context))
         .build(kernel.getSymName());
   }
   return module;
-}
-
-LogicalResult codegen::lowerToLLVM(ModuleOp module) {
-  MLIRContext *context = module.getContext();
-  if (failed(expandFunctions(module)))
-    return failure();
-  {
-    RewritePatternSet patterns(context);
-    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-    populateSCFToControlFlowConversionPatterns(patterns);
-    ConversionTarget target(*context);
-    target.addIllegalOp<scf::ForOp, scf::IfOp, arith::CeilDivSIOp,
-                        arith::CeilDivUIOp, arith::FloorDivSIOp>();
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    if (failed(applyPartialConversion(module, target, std::move(patterns))))
-      return failure();
-  }
-  RewritePatternSet patterns(context);
-  LLVMTypeConverter converter(context);
-  arith::populateArithToLLVMConversionPatterns(converter, patterns);
-  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-  populateFuncToLLVMConversionPatterns(converter, patterns);
-  populateMathToLLVMConversionPatterns(converter, patterns);
-  vector::populateVectorFromElementsUnrollPatterns(patterns);
-  populateVectorToLLVMConversionPatterns(converter, patterns);
-  LLVMConversionTarget target(*context);
-  target.addLegalOp<ModuleOp>();
-  return applyFullConversion(module, target, std::move(patterns));
 }
 
 llvm::Expected<llvm::SmallVector<std::string>>

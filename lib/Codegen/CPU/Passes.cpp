@@ -13,6 +13,7 @@
 #include "fp8c/Codegen/Passes.h"
 #include "fp8c/Codegen/CPU.h"
 #include "fp8c/Codegen/Functions.h"
+#include "fp8c/Codegen/LowerToLLVM.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 
 #include "mlir/Pass/PassManager.h"

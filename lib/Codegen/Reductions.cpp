@@ -30,21 +30,29 @@ void KernelBuilder::begin(unsigned index) {
   list.clear();
   int64_t dim = program.getVectorDim();
   // Lanes are combined at the end, or each is a row of its own.
-  bool inLanes = dim >= 0 && mainWidth > 1 && (reduction.reduced >> dim & 1);
+  bool isShared = dim >= 0 && (mainWidth > 1 || hasThreads) &&
+                  (reduction.reduced >> dim & 1);
   for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
     Accumulator &accumulator = list.emplace_back();
     Type element = lower(getElement(init));
     Lanes start = evaluate(init);
-    if (inLanes) {
+    if (isShared) {
       Operation *combiner =
           op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
       Lanes neutral = constant(*arith::getNeutralElement(combiner));
       llvm::SaveAndRestore restore(width, mainWidth);
-      accumulator.width = mainWidth;
-      accumulator.vector = makeSlot(vectorOf(element));
-      storeMemory(accumulator.vector, element, spread(neutral));
+      if (width > 1) {
+        accumulator.width = mainWidth;
+        accumulator.vector = makeSlot(vectorOf(element));
+        storeMemory(accumulator.vector, element, spread(neutral));
+      }
+      // Of several threads each begins with nothing.
+      if (hasThreads) {
+        accumulator.start = start.value;
+        start = neutral;
+      }
     }
-    if (inLanes || width == 1) {
+    if (isShared || width == 1) {
       accumulator.scalar = makeSlot(element);
       storeMemory(accumulator.scalar, element, start.value);
     } else {
@@ -100,31 +108,68 @@ Value KernelBuilder::combineLanes(Operation *combiner, Value vector) {
                  vector::ExtractOp::create(builder, loc, vector, 1), 1);
 }
 
-void KernelBuilder::end(unsigned index) {
-  linalg::GenericOp op = program.getReductions()[index].op;
-  for (auto [i, accumulator] : llvm::enumerate(accumulators[index])) {
-    Type element = lower(getElement(op->getResult(i)));
-    Lanes result;
-    if (accumulator.vector)
-      result = {loadMemory(accumulator.vector, element, accumulator.width),
-                Lanes::Varying};
-    if (accumulator.scalar) {
-      Value scalar = loadMemory(accumulator.scalar, element, 1);
-      if (accumulator.vector) {
-        Operation *combiner =
-            op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
-        Value lanes = combineLanes(combiner, result.value);
-        llvm::SaveAndRestore restore(width, 1u);
-        Value first = combiner->getOperand(0);
-        scalar =
-            evaluateOp(combiner, {}, [&](Value operand) {
-              return Lanes{operand == first ? scalar : lanes, Lanes::Uniform};
-            }).value;
-      }
-      result = {scalar, Lanes::Uniform};
+void KernelBuilder::end(ArrayRef<unsigned> reductions) {
+  struct Ended {
+    Value tensor;
+    Operation *combiner;
+    Accumulator *accumulator;
+  };
+  SmallVector<Ended> ended;
+  for (unsigned index : reductions) {
+    linalg::GenericOp op = program.getReductions()[index].op;
+    for (auto [i, accumulator] : llvm::enumerate(accumulators[index])) {
+      Value yielded = op.getBody()->getTerminator()->getOperand(i);
+      ended.push_back(
+          {op->getResult(i), yielded.getDefiningOp(), &accumulator});
     }
-    setMemo(key(op->getResult(i)), result);
   }
+  // What the lanes, and then the threads, have come to.
+  SmallVector<Value> shared;
+  SmallVector<Operation *> combiners;
+  for (auto [tensor, combiner, accumulator] : ended) {
+    Type element = lower(getElement(tensor));
+    if (!accumulator->scalar) {
+      setMemo(key(tensor),
+              {loadMemory(accumulator->vector, element, accumulator->width),
+               Lanes::Varying});
+      continue;
+    }
+    Value scalar = loadMemory(accumulator->scalar, element, 1);
+    if (accumulator->vector) {
+      Value lanes =
+          loadMemory(accumulator->vector, element, accumulator->width);
+      scalar = combine(combiner, scalar, combineLanes(combiner, lanes));
+    }
+    if (accumulator->start) {
+      shared.push_back(scalar);
+      combiners.push_back(combiner);
+    } else {
+      setMemo(key(tensor), {scalar, Lanes::Uniform});
+    }
+  }
+  if (shared.empty())
+    return;
+  combineThreads(combiners, shared);
+  ArrayRef<Value> next(shared);
+  for (auto [tensor, combiner, accumulator] : ended) {
+    if (!accumulator->start)
+      continue;
+    setMemo(key(tensor), {combine(combiner, accumulator->start, next.front()),
+                          Lanes::Uniform});
+    next = next.drop_front();
+  }
+}
+
+/// Two scalars by the operation of a reduction.
+Value KernelBuilder::combine(Operation *combiner, Value left, Value right) {
+  llvm::SaveAndRestore restore(width, 1u);
+  Value first = combiner->getOperand(0);
+  return evaluateOp(combiner, {},
+                    [&](Value operand) {
+                      return Lanes{operand == first ? left : right,
+                                   Lanes::Uniform};
+                    })
+      .value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,8 +195,7 @@ void KernelBuilder::atomicAmax(unsigned result) {
       builder, loc, bits,
       constantOf(type, builder.getI32IntegerAttr(0x7fffffff)));
   Accumulator &atomic = atomics[result];
-  bool whole = width == atomic.width && width > 1;
-  Value slot = whole || width > 1 ? atomic.vector : atomic.scalar;
+  Value slot = width > 1 ? atomic.vector : atomic.scalar;
   Value before = loadMemory(slot, i32, width);
   storeMemory(slot, i32, arith::MaxUIOp::create(builder, loc, before, bits));
 }
@@ -159,17 +203,25 @@ void KernelBuilder::atomicAmax(unsigned result) {
 /// Combines what this call has seen into the slots.
 void KernelBuilder::flushAtomics() {
   Type i32 = builder.getI32Type();
+  SmallVector<Value> seen;
   for (unsigned result : program.getAtomicResults()) {
     Accumulator &atomic = atomics[result];
     Value value = loadMemory(atomic.scalar, i32, 1);
-    if (atomic.width > 1) {
+    if (atomic.vector) {
       Value lanes = loadMemory(atomic.vector, i32, atomic.width);
       lanes = vector::ReductionOp::create(builder, loc,
                                           vector::CombiningKind::MAXUI, lanes);
       value = arith::MaxUIOp::create(builder, loc, value, lanes);
     }
+    seen.push_back(value);
+  }
+  if (!seen.empty())
+    atomicMax(seen);
+}
+
+void KernelBuilder::atomicMax(ArrayRef<Value> bits) {
+  for (auto [result, value] : llvm::zip(program.getAtomicResults(), bits))
     LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::umax,
                               pointers[program.getNumInputs() + result], value,
                               LLVM::AtomicOrdering::monotonic);
-  }
 }

@@ -17,8 +17,41 @@ using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::codegen;
 
-/// Lanes of the main loop, along the last dim and along the last outer dim.
-static constexpr int64_t kInnerWidth = 16, kOuterWidth = 32;
+KernelBuilder::KernelBuilder(const RowProgram &program, OpBuilder &builder,
+                             Location loc)
+    : program(program), builder(builder), loc(loc) {
+  for (auto [i, saved] : llvm::enumerate(program.getSaved()))
+    savedOf[saved.value] = i;
+  indices.assign(program.getDims().size(), nullptr);
+  pieces.assign(program.getDims().size(), {});
+  frames.emplace_back();
+  findEqualReads();
+}
+
+/// Reads are equal if their indices are, as functions of the dims.
+void KernelBuilder::findEqualReads() {
+  DenseMap<std::pair<Value, AffineMap>, OpOperand *> first;
+  for (BlockArgument argument : program.getBody()->getArguments())
+    for (Operation *user : argument.getUsers()) {
+      auto op = dyn_cast<linalg::GenericOp>(user);
+      if (!op)
+        continue;
+      MLIRContext *context = op.getContext();
+      SmallVector<AffineExpr> dims;
+      for (int64_t loop : program.getLoops(op))
+        dims.push_back(loop < 0 ? getAffineConstantExpr(0, context)
+                                : getAffineDimExpr(loop, context));
+      for (OpOperand &operand : op->getOpOperands()) {
+        if (operand.get() != argument)
+          continue;
+        AffineMap map =
+            op.getMatchingIndexingMap(&operand).replaceDimsAndSymbols(
+                dims, {}, program.getDims().size(), 0);
+        equalRead[&operand] =
+            first.try_emplace({argument, map}, &operand).first->second;
+      }
+    }
+}
 
 Value KernelBuilder::integer(int64_t value) {
   return arith::ConstantOp::create(builder, loc,
@@ -39,88 +72,29 @@ Value KernelBuilder::extent(unsigned dim) {
   return ShapedType::isDynamic(size) ? sizes[dim] : integer(size);
 }
 
-/// The number of lanes of the main loop.
-static unsigned getMainWidth(const RowProgram &program) {
+bool KernelBuilder::canShareLanes() const {
   int64_t dim = program.getVectorDim();
-  if (dim < 0)
-    return 1;
-  for (const Reduction &reduction : program.getReductions())
-    if ((reduction.reduced >> dim & 1) && !reduction.associative)
-      return 1;
-  bool outer = program.getTaskDims().size() > size_t(dim) &&
-               program.getNumOuter() < program.getDims().size();
-  int64_t width = outer ? kOuterWidth : kInnerWidth;
-  int64_t size = program.getDims()[dim].size;
-  while (!ShapedType::isDynamic(size) && width > size && width > 1)
-    width /= 2;
-  return width;
+  return llvm::all_of(program.getReductions(), [&](const Reduction &reduction) {
+    return !(reduction.reduced >> dim & 1) || reduction.associative;
+  });
 }
 
-func::FuncOp KernelBuilder::build(StringRef name) {
-  auto ptr = LLVM::LLVMPointerType::get(builder.getContext());
-  Type i64 = builder.getI64Type();
-  auto type = builder.getFunctionType({ptr, ptr, i64, i64, ptr}, {});
-  auto function = func::FuncOp::create(builder, loc, name, type);
-  OpBuilder::InsertionGuard guard(builder);
-  entry = function.addEntryBlock();
-  builder.setInsertionPointToStart(entry);
-  frames.emplace_back();
-  scratch = entry->getArgument(4);
-  mainWidth = getMainWidth(program);
-
-  // The size block and the pointers.
-  for (unsigned i = 0; i < program.getNumSizes(); ++i)
-    sizes.push_back(LLVM::LoadOp::create(
-        builder, loc, i64, pointer(entry->getArgument(1), i64, integer(i))));
-  for (unsigned i = 0; i < program.getOperands().size(); ++i)
-    pointers.push_back(LLVM::LoadOp::create(
-        builder, loc, ptr, pointer(entry->getArgument(0), i64, integer(i))));
-  Value offset = integer(0);
-  for (auto [i, saved] : llvm::enumerate(program.getSaved())) {
-    savedOf[saved.value] = i;
-    scratchBases.push_back(pointer(scratch, builder.getI8Type(), offset));
-    Value size = integer(saved.elementBytes);
-    for (unsigned dim : saved.dims) {
-      const auto *task =
-          llvm::find_if(program.getTaskDims(),
-                        [&](TaskDim other) { return other.dim == dim; });
-      Value count = task == program.getTaskDims().end() ? extent(dim)
-                                                        : integer(task->chunk);
-      size = arith::MulIOp::create(builder, loc, size, count);
-    }
-    size = arith::AddIOp::create(builder, loc, size, integer(63));
-    size = arith::AndIOp::create(builder, loc, size, integer(-64));
-    offset = arith::AddIOp::create(builder, loc, offset, size);
-  }
-  indices.assign(program.getDims().size(), nullptr);
-  pieces.assign(program.getDims().size(), {});
+/// Slots for the largest bits that this call has seen.
+void KernelBuilder::beginAtomics() {
+  Type i32 = builder.getI32Type();
   for (unsigned result : program.getAtomicResults()) {
     Accumulator &atomic = atomics[result];
-    Type i32 = builder.getI32Type();
-    atomic.width = mainWidth;
-    width = mainWidth;
-    atomic.vector = makeSlot(vectorOf(i32));
-    storeMemory(atomic.vector, i32,
-                spread({constantOf(i32, builder.getI32IntegerAttr(0))}));
-    width = 1;
+    if (mainWidth > 1) {
+      llvm::SaveAndRestore restore(width, mainWidth);
+      atomic.width = mainWidth;
+      atomic.vector = makeSlot(vectorOf(i32));
+      storeMemory(atomic.vector, i32,
+                  spread({constantOf(i32, builder.getI32IntegerAttr(0))}));
+    }
     atomic.scalar = makeSlot(i32);
     storeMemory(atomic.scalar, i32,
                 constantOf(i32, builder.getI32IntegerAttr(0)));
   }
-
-  auto tasks =
-      scf::ForOp::create(builder, loc, entry->getArgument(2),
-                         entry->getArgument(3), integer(1), ValueRange{});
-  {
-    OpBuilder::InsertionGuard inner(builder);
-    builder.setInsertionPoint(tasks.getBody()->getTerminator());
-    frames.emplace_back();
-    emitTask(tasks.getInductionVar());
-    frames.pop_back();
-  }
-  flushAtomics();
-  func::ReturnOp::create(builder, loc);
-  return function;
 }
 
 void KernelBuilder::emitTask(Value task) {
@@ -128,7 +102,8 @@ void KernelBuilder::emitTask(Value task) {
   DimSet bound = 0;
   ArrayRef<TaskDim> cut = program.getTaskDims();
   for (unsigned i = cut.size(); i-- > 0;) {
-    auto [dim, chunk] = cut[i];
+    unsigned dim = cut[i].dim;
+    int64_t chunk = getChunk(cut[i]);
     Value size = extent(dim), count = size, index = rest;
     if (chunk != 1) {
       count = arith::AddIOp::create(builder, loc, count, integer(chunk - 1));
@@ -158,7 +133,8 @@ void KernelBuilder::emitActions(ArrayRef<Action> actions, DimSet bound) {
       evaluate(program.getResult(action.index));
     else if (action.kind != Action::Kind::Save)
       break;
-  for (const Action &action : actions) {
+  SmallVector<unsigned> ended;
+  for (const auto &[i, action] : llvm::enumerate(actions)) {
     switch (action.kind) {
     case Action::Kind::Loop:
       emitLoop(action, bound);
@@ -170,7 +146,12 @@ void KernelBuilder::emitActions(ArrayRef<Action> actions, DimSet bound) {
       accumulate(action.index);
       break;
     case Action::Kind::End:
-      end(action.index);
+      // Those that end together are combined together.
+      ended.push_back(action.index);
+      if (i + 1 == actions.size() || actions[i + 1].kind != Action::Kind::End) {
+        end(ended);
+        ended.clear();
+      }
       break;
     case Action::Kind::Save:
       save(action.index);
@@ -193,29 +174,16 @@ void KernelBuilder::emitLoop(const Action &action, DimSet bound) {
     to = extent(dim);
   }
   hoist(action.body, bound);
-  bool vector = int64_t(dim) == program.getVectorDim();
-  if (!vector || mainWidth == 1)
-    return emitLoopAt(width, action, bound, from, to);
-  int64_t size = program.getDims()[dim].size;
-  bool hasTail = ShapedType::isDynamic(size) || size % mainWidth != 0;
-  Value end = to;
-  if (hasTail) {
-    Value count = arith::SubIOp::create(builder, loc, to, from);
-    count = arith::AndIOp::create(builder, loc, count,
-                                  integer(-int64_t(mainWidth)));
-    end = arith::AddIOp::create(builder, loc, from, count);
-  }
-  emitLoopAt(mainWidth, action, bound, from, end);
-  if (hasTail)
-    emitLoopAt(1, action, bound, end, to);
+  if (int64_t(dim) == program.getVectorDim())
+    emitVectorLoop(action, bound, from, to);
+  else
+    emitLoopAt(width, action, bound, from, to, integer(1));
 }
 
 void KernelBuilder::emitLoopAt(unsigned lanes, const Action &action,
-                               DimSet bound, Value from, Value to) {
+                               DimSet bound, Value from, Value to, Value step) {
   unsigned dim = action.index;
-  bool vector = int64_t(dim) == program.getVectorDim();
-  auto loop = scf::ForOp::create(builder, loc, from, to,
-                                 integer(vector ? lanes : 1), ValueRange{});
+  auto loop = scf::ForOp::create(builder, loc, from, to, step, ValueRange{});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   llvm::SaveAndRestore restore(width, lanes);
@@ -230,8 +198,8 @@ void KernelBuilder::emitLoopAt(unsigned lanes, const Action &action,
 // Hoisting
 //===----------------------------------------------------------------------===//
 
-/// Computes what a loop's body needs and what does not change in the loop.
-void KernelBuilder::hoist(ArrayRef<Action> actions, DimSet bound) {
+void KernelBuilder::hoist(ArrayRef<Action> actions, DimSet bound,
+                          bool readsOnly) {
   DenseSet<Value> visited;
   auto visit = [&](auto &self, ArrayRef<Action> list) -> void {
     for (const Action &action : list) {
@@ -240,20 +208,21 @@ void KernelBuilder::hoist(ArrayRef<Action> actions, DimSet bound) {
         self(self, action.body);
         break;
       case Action::Kind::Store:
-        hoistValue(program.getResult(action.index), bound, visited);
+        hoistValue(program.getResult(action.index), bound, readsOnly, visited);
         break;
       case Action::Kind::AtomicAmax:
         hoistValue(program.getResult(action.index)
                        .getDefiningOp<fp8::AmaxOp>()
                        .getInput(),
-                   bound, visited);
+                   bound, readsOnly, visited);
         break;
       case Action::Kind::Accumulate:
         hoistValue(program.getReductions()[action.index].op->getResult(0),
-                   bound, visited);
+                   bound, readsOnly, visited);
         break;
       case Action::Kind::Save:
-        hoistValue(program.getSaved()[action.index].value, bound, visited);
+        hoistValue(program.getSaved()[action.index].value, bound, readsOnly,
+                   visited);
         break;
       case Action::Kind::Begin:
       case Action::Kind::End:
@@ -264,7 +233,7 @@ void KernelBuilder::hoist(ArrayRef<Action> actions, DimSet bound) {
   visit(visit, actions);
 }
 
-void KernelBuilder::hoistValue(Value value, DimSet bound,
+void KernelBuilder::hoistValue(Value value, DimSet bound, bool readsOnly,
                                DenseSet<Value> &visited) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
   if (!op || findMemo(key(value)) || !visited.insert(value).second)
@@ -272,7 +241,7 @@ void KernelBuilder::hoistValue(Value value, DimSet bound,
   auto saved = savedOf.find(value);
   if (saved != savedOf.end() && isSaved.contains(saved->second))
     return;
-  if (op.getNumReductionLoops() == 0 &&
+  if (!readsOnly && op.getNumReductionLoops() == 0 &&
       (program.getDomain(value) & ~bound) == 0) {
     evaluate(value);
     return;
@@ -282,7 +251,7 @@ void KernelBuilder::hoistValue(Value value, DimSet bound,
     if (!op.payloadUsesValueFromOperand(&operand))
       continue;
     if (!isa<BlockArgument>(operand.get())) {
-      hoistValue(operand.get(), bound, visited);
+      hoistValue(operand.get(), bound, readsOnly, visited);
       continue;
     }
     AffineMap map = op.getMatchingIndexingMap(&operand);

@@ -95,13 +95,17 @@ Value KernelBuilder::fromF32(Value value, Type element) {
   if (element.isBF16())
     return emitF32ToBF16(builder, loc, value);
   if (fp8::isF8Type(element))
-    return emitF32ToF8(builder, loc, value, element, fp8::Overflow::IEEE);
+    return toF8(value, element, fp8::Overflow::IEEE);
   Type type = withElement(value.getType(), element);
   if (element.isF16())
     return arith::TruncFOp::create(builder, loc, type, value);
   if (element.isF64())
     return arith::ExtFOp::create(builder, loc, type, value);
   return value;
+}
+
+Value KernelBuilder::toF8(Value value, Type element, fp8::Overflow overflow) {
+  return emitF32ToF8(builder, loc, value, element, overflow);
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,13 +197,14 @@ Lanes KernelBuilder::readOperand(linalg::GenericOp op, OpOperand &operand) {
   auto argument = dyn_cast<BlockArgument>(operand.get());
   if (!argument)
     return evaluate(operand.get());
-  if (Lanes *memo = findMemo(&operand))
+  OpOperand *read = equalRead.lookup(&operand);
+  if (Lanes *memo = findMemo(read))
     return *memo;
   SmallVector<Lanes> at;
   for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
     at.push_back(evaluateAffine(expr, program.getLoops(op)));
   Lanes value = load(program.getOperandIndex(argument), at);
-  setMemo(&operand, value);
+  setMemo(read, value);
   return value;
 }
 
@@ -275,14 +280,13 @@ Lanes KernelBuilder::evaluateCast(Operation *op, Lanes input) {
         value);
   else
     value = toF32(value, from);
-  value = cast && fp8::isF8Type(to)
-              ? emitF32ToF8(builder, loc, value, to, cast.getOverflow())
-              : fromF32(value, to);
+  value = cast && fp8::isF8Type(to) ? toF8(value, to, cast.getOverflow())
+                                    : fromF32(value, to);
   return {value, input.kind};
 }
 
 Lanes KernelBuilder::evaluateOp(Operation *op, ArrayRef<int64_t> loops,
-                                function_ref<Lanes(Value)> lookup) {
+                                Lookup lookup) {
   if (auto index = dyn_cast<linalg::IndexOp>(op))
     return indexOf(loops[index.getDim()]);
   if (auto value = dyn_cast<arith::ConstantOp>(op))
@@ -294,6 +298,8 @@ Lanes KernelBuilder::evaluateOp(Operation *op, ArrayRef<int64_t> loops,
     auto argument = cast<BlockArgument>(extract.getTensor());
     return load(program.getOperandIndex(argument), inputs);
   }
+  if (std::optional<Lanes> special = evaluateSpecial(op, lookup))
+    return *special;
   for (Value operand : op->getOperands())
     inputs.push_back(lookup(operand));
   if (isa<fp8::CastOp, arith::ExtFOp, arith::TruncFOp>(op))

@@ -27,7 +27,6 @@ Value KernelBuilder::pointer(Value base, Type element, Value offset) {
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
-/// Loads `lanes` elements from `address`: a scalar or a vector.
 Value KernelBuilder::loadMemory(Value address, Type element, unsigned lanes) {
   Type stored = element.isInteger(1) ? builder.getI8Type() : element;
   Type type = lanes == 1 ? stored : Type(VectorType::get(lanes, stored));
@@ -157,6 +156,9 @@ void KernelBuilder::storeAt(Value base, Type element, Lanes offset,
 Lanes KernelBuilder::load(unsigned operand, ArrayRef<Lanes> at) {
   auto [offset, laneStride] = offsetOf(operand, at);
   Type element = lower(program.getOperands()[operand].type.getElementType());
+  if (offset.kind == Lanes::Linear && !laneStride &&
+      !canMoveVector(operand, at))
+    laneStride = integer(1);
   return loadAt(pointers[operand], element, offset, laneStride);
 }
 
@@ -173,52 +175,8 @@ void KernelBuilder::store(unsigned result) {
     value = evaluate(tensor);
   auto [offset, laneStride] = offsetOf(operand, at);
   Type element = lower(program.getOperands()[operand].type.getElementType());
+  if (offset.kind == Lanes::Linear && !laneStride &&
+      !canMoveVector(operand, at))
+    laneStride = integer(1);
   storeAt(pointers[operand], element, offset, laneStride, value);
-}
-
-//===----------------------------------------------------------------------===//
-// Scratch
-//===----------------------------------------------------------------------===//
-
-/// Saved values are dense, the vector dim innermost.
-Lanes KernelBuilder::savedOffset(const Saved &saved) {
-  SmallVector<unsigned> order;
-  bool vector = false;
-  for (unsigned dim : saved.dims)
-    if (int64_t(dim) == program.getVectorDim())
-      vector = true;
-    else
-      order.push_back(dim);
-  if (vector)
-    order.push_back(program.getVectorDim());
-  Value offset = integer(0);
-  for (unsigned dim : order) {
-    Value size = extent(dim), index = indices[dim];
-    if (pieces[dim].first) {
-      index = arith::SubIOp::create(builder, loc, index, pieces[dim].first);
-      for (TaskDim task : program.getTaskDims())
-        if (task.dim == dim)
-          size = integer(task.chunk);
-    }
-    offset = arith::MulIOp::create(builder, loc, offset, size);
-    offset = arith::AddIOp::create(builder, loc, offset, index);
-  }
-  return {offset, vector && width > 1 ? Lanes::Linear : Lanes::Uniform};
-}
-
-void KernelBuilder::save(unsigned index) {
-  const Saved &saved = program.getSaved()[index];
-  isSaved.erase(index);
-  Lanes value = evaluate(saved.value);
-  Type element =
-      lower(cast<RankedTensorType>(saved.value.getType()).getElementType());
-  storeAt(scratchBases[index], element, savedOffset(saved), nullptr, value);
-  isSaved.insert(index);
-}
-
-Lanes KernelBuilder::loadSaved(unsigned index) {
-  const Saved &saved = program.getSaved()[index];
-  Type element =
-      lower(cast<RankedTensorType>(saved.value.getType()).getElementType());
-  return loadAt(scratchBases[index], element, savedOffset(saved), nullptr);
 }

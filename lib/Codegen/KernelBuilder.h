@@ -1,22 +1,29 @@
-//===- KernelBuilder.h - One kernel as a function ----------------*- C++
-//-*-===//
+//===- KernelBuilder.h - One kernel as a function ---------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What the generators of all devices share: it walks a RowProgram's actions and
+// emits values, addresses and accumulators. A device says how the loop along
+// the lanes is run, what its conversions are, and how threads come together.
+//
+//===----------------------------------------------------------------------===//
 
-#ifndef FP8C_LIB_CODEGEN_CPU_KERNELBUILDER_H
-#define FP8C_LIB_CODEGEN_CPU_KERNELBUILDER_H
+#ifndef FP8C_LIB_CODEGEN_KERNELBUILDER_H
+#define FP8C_LIB_CODEGEN_KERNELBUILDER_H
 
 #include "fp8c/Codegen/RowProgram.h"
+#include "fp8c/Dialect/FP8/FP8.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/SaveAndRestore.h"
+
+#include <optional>
 
 namespace fp8c::codegen {
 
@@ -39,49 +46,100 @@ struct Lanes {
 class KernelBuilder {
 public:
   KernelBuilder(const RowProgram &program, mlir::OpBuilder &builder,
-                mlir::Location loc)
-      : program(program), builder(builder), loc(loc) {}
+                mlir::Location loc);
+  virtual ~KernelBuilder() = default;
 
-  /// Emits the function at the builder's insertion point.
-  mlir::func::FuncOp build(llvm::StringRef name);
-
-private:
+protected:
   using Frame = llvm::DenseMap<void *, Lanes>;
+  using Lookup = llvm::function_ref<Lanes(mlir::Value)>;
   /// The accumulators of one result of a reduction.
   struct Accumulator {
     /// One value a lane, or null.
     mlir::Value vector;
     /// Type of `vector`'s memory, and the number of its lanes.
     unsigned width = 1;
+    /// Of elements done one at a time.
     mlir::Value scalar;
+    /// What all threads together begin with, where `scalar` is one thread's.
+    mlir::Value start;
   };
 
-  // Functions, tasks and loops (KernelBuilder.cpp).
+  // What a device does its own way.
+
+  /// A loop along the lanes, from `from` to `to`.
+  virtual void emitVectorLoop(const Action &action, DimSet bound,
+                              mlir::Value from, mlir::Value to) = 0;
+  /// The elements of a task along a dim that is cut into chunks.
+  virtual int64_t getChunk(const TaskDim &dim) const { return dim.chunk; }
+  /// Keeps saved value `index` from here on, or does not, so that it is
+  /// computed again.
+  virtual void save(unsigned index) = 0;
+  virtual Lanes loadSaved(unsigned index) = 0;
+  /// Writes the elements of a result at this point.
+  virtual void store(unsigned result);
+  /// Scalars that the lanes of one thread have come to, as those of all threads
+  /// of the task. `combiners` has their operations.
+  virtual void combineThreads(llvm::ArrayRef<mlir::Operation *> combiners,
+                              llvm::MutableArrayRef<mlir::Value> scalars) {}
+  /// Combines bits, one value an atomic result, into the slots.
+  virtual void atomicMax(llvm::ArrayRef<mlir::Value> bits);
+  /// An operation that the device has in another form, or nothing.
+  virtual std::optional<Lanes> evaluateSpecial(mlir::Operation *op,
+                                               Lookup lookup) {
+    return std::nullopt;
+  }
+  virtual mlir::Value toF32(mlir::Value value, mlir::Type element);
+  virtual mlir::Value fromF32(mlir::Value value, mlir::Type element);
+  virtual mlir::Value toF8(mlir::Value value, mlir::Type element,
+                           fp8::Overflow overflow);
+  /// True if lanes along the unit dim of an operand, at these indices, are one
+  /// access to memory.
+  virtual bool canMoveVector(unsigned operand, llvm::ArrayRef<Lanes> at) {
+    return true;
+  }
+  /// Loads `lanes` elements from `address`: a scalar or a vector.
+  virtual mlir::Value loadMemory(mlir::Value address, mlir::Type element,
+                                 unsigned lanes);
+  virtual void storeMemory(mlir::Value address, mlir::Type element,
+                           mlir::Value value);
+
+  // Tasks and loops (KernelBuilder.cpp).
+  void beginAtomics();
   void emitTask(mlir::Value task);
   void emitActions(llvm::ArrayRef<Action> actions, DimSet bound);
   void emitLoop(const Action &action, DimSet bound);
-  void emitLoopAt(unsigned width, const Action &action, DimSet bound,
-                  mlir::Value from, mlir::Value to);
-  void hoist(llvm::ArrayRef<Action> actions, DimSet bound);
-  void hoistValue(mlir::Value value, DimSet bound,
+  /// A loop whose body does `lanes` elements at a time, `step` apart.
+  void emitLoopAt(unsigned lanes, const Action &action, DimSet bound,
+                  mlir::Value from, mlir::Value to, mlir::Value step);
+  /// Computes what the actions need and what depends on bound dims alone, or
+  /// only reads the operands of it.
+  void hoist(llvm::ArrayRef<Action> actions, DimSet bound,
+             bool readsOnly = false);
+  void hoistValue(mlir::Value value, DimSet bound, bool readsOnly,
                   llvm::DenseSet<mlir::Value> &visited);
   mlir::Value extent(unsigned dim);
+  /// True if lanes can share reductions: all that run along them are
+  /// associative.
+  bool canShareLanes() const;
 
   // Reductions (Reductions.cpp).
   void begin(unsigned reduction);
   void accumulate(unsigned reduction);
-  void end(unsigned reduction);
+  void end(llvm::ArrayRef<unsigned> reductions);
   void atomicAmax(unsigned result);
   void flushAtomics();
   mlir::Value combineLanes(mlir::Operation *combiner, mlir::Value vector);
+  mlir::Value combine(mlir::Operation *combiner, mlir::Value left,
+                      mlir::Value right);
 
   // Values (Values.cpp).
   Lanes evaluate(mlir::Value tensor);
   llvm::SmallVector<Lanes> evaluateRegion(mlir::linalg::GenericOp op,
                                           llvm::ArrayRef<Lanes> accumulators);
   Lanes readOperand(mlir::linalg::GenericOp op, mlir::OpOperand &operand);
+  void findEqualReads();
   Lanes evaluateOp(mlir::Operation *op, llvm::ArrayRef<int64_t> loops,
-                   llvm::function_ref<Lanes(mlir::Value)> lookup);
+                   Lookup lookup);
   Lanes evaluateCast(mlir::Operation *op, Lanes input);
   Lanes evaluateOutside(mlir::Value scalar);
   Lanes evaluateDim(mlir::tensor::DimOp op);
@@ -89,16 +147,10 @@ private:
   Lanes indexOf(int64_t dim);
   Lanes constant(mlir::Attribute attribute);
   mlir::Value spread(Lanes lanes);
-  mlir::Value toF32(mlir::Value value, mlir::Type element);
-  mlir::Value fromF32(mlir::Value value, mlir::Type element);
   Lanes addIndex(Lanes left, Lanes right);
 
   // Memory (Memory.cpp).
   Lanes load(unsigned operand, llvm::ArrayRef<Lanes> indices);
-  void store(unsigned result);
-  void save(unsigned saved);
-  Lanes loadSaved(unsigned saved);
-  Lanes savedOffset(const Saved &saved);
   Lanes loadAt(mlir::Value base, mlir::Type element, Lanes offset,
                mlir::Value laneStride);
   void storeAt(mlir::Value base, mlir::Type element, Lanes offset,
@@ -106,9 +158,6 @@ private:
   std::pair<Lanes, mlir::Value> offsetOf(unsigned operand,
                                          llvm::ArrayRef<Lanes> indices);
   mlir::Value pointer(mlir::Value base, mlir::Type element, mlir::Value offset);
-  mlir::Value loadMemory(mlir::Value address, mlir::Type element,
-                         unsigned lanes);
-  void storeMemory(mlir::Value address, mlir::Type element, mlir::Value value);
   mlir::Value makeSlot(mlir::Type type);
 
   // Small things.
@@ -125,22 +174,24 @@ private:
   mlir::Location loc;
 
   mlir::Block *entry = nullptr;
-  mlir::Operation *entryEnd = nullptr;
-  mlir::Value scratch;
-  llvm::SmallVector<mlir::Value> sizes, pointers, scratchBases;
+  llvm::SmallVector<mlir::Value> sizes, pointers;
   /// Where each dim stands: an index, or the first of the lanes.
   llvm::SmallVector<mlir::Value> indices;
   /// The bounds of the task's piece of each dim that is cut, or null.
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> pieces;
   /// The number of lanes where code is emitted, and in the main loops.
   unsigned width = 1, mainWidth = 1;
+  /// Whether several threads share a task.
+  bool hasThreads = false;
   llvm::SmallVector<Frame> frames;
   llvm::DenseMap<unsigned, llvm::SmallVector<Accumulator>> accumulators;
   llvm::DenseMap<unsigned, Accumulator> atomics;
   llvm::DenseMap<mlir::Value, unsigned> savedOf;
+  /// The first of the reads of the same element of a captured tensor.
+  llvm::DenseMap<mlir::OpOperand *, mlir::OpOperand *> equalRead;
   llvm::DenseSet<unsigned> isSaved;
 };
 
 } // namespace fp8c::codegen
 
-#endif // FP8C_LIB_CODEGEN_CPU_KERNELBUILDER_H
+#endif // FP8C_LIB_CODEGEN_KERNELBUILDER_H

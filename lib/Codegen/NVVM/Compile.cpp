@@ -1,0 +1,84 @@
+//===- Compile.cpp - Kernels as PTX ---------------------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fp8c/Codegen/NVVM.h"
+
+#include "Assembly.h"
+#include "GpuKernel.h"
+
+#include "fp8c/Codegen/LowerToLLVM.h"
+#include "fp8c/Dialect/Plan/Plan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::codegen;
+
+/// The dialects that generated code uses.
+static void loadDialects(MLIRContext *context) {
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+  context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                       LLVM::LLVMDialect, math::MathDialect, NVVM::NVVMDialect,
+                       scf::SCFDialect, vector::VectorDialect>();
+}
+
+llvm::Expected<OwningOpRef<ModuleOp>>
+codegen::generateGpuKernels(ModuleOp plan, const Target &target) {
+  MLIRContext *context = plan.getContext();
+  loadDialects(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(plan.getLoc());
+  OpBuilder builder(context);
+  for (auto kernel : plan.getOps<plan::KernelOp>()) {
+    std::string why;
+    FailureOr<RowProgram> program = RowProgram::analyze(
+        kernel.getBody().front(), kernel.getUnitDims(), why);
+    if (failed(program))
+      return llvm::createStringError("kernel '" + kernel.getSymName().str() +
+                                     "' cannot be generated: " + why);
+    builder.setInsertionPointToEnd(module->getBody());
+    LaunchShape shape = LaunchShape::choose(*program);
+    GpuKernel(*program, shape, target, builder, UnknownLoc::get(context))
+        .build(kernel.getSymName());
+  }
+  return module;
+}
+
+llvm::Expected<std::string> codegen::compileGpuKernels(ModuleOp plan,
+                                                       const Target &target) {
+  llvm::Expected<OwningOpRef<ModuleOp>> generated =
+      generateGpuKernels(plan, target);
+  if (!generated)
+    return generated.takeError();
+  OwningOpRef<ModuleOp> module = std::move(*generated);
+  if (failed(lowerToLLVM(*module)))
+    return llvm::createStringError(
+        "generated kernels cannot be lowered to the llvm dialect");
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(*module, context, "kernels");
+  if (!code)
+    return llvm::createStringError(
+        "generated kernels cannot be translated to LLVM IR");
+  return emitPTX(*code, target);
+}

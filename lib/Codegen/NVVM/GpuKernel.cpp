@@ -1,0 +1,297 @@
+//===- GpuKernel.cpp - One kernel for a GPU: groups and loops -------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::codegen;
+
+GpuKernel::GpuKernel(const RowProgram &program, const LaunchShape &shape,
+                     const Target &target, OpBuilder &builder, Location loc)
+    : KernelBuilder(program, builder, loc), shape(shape), target(target) {
+  hasThreads = shape.group > 1;
+  collectKept();
+}
+
+/// Reads of operands stay, and narrow results: what takes few registers.
+void GpuKernel::collectKept() {
+  for (auto [operand, first] : equalRead)
+    keepable.insert(first);
+  for (auto op : program.getBody()->getOps<linalg::GenericOp>())
+    for (Value result : op->getResults()) {
+      Type element = getElementTypeOrSelf(result.getType());
+      if (savedOf.count(result) ||
+          (element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 16))
+        keepable.insert(key(result));
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+void GpuKernel::build(StringRef name) {
+  MLIRContext *context = builder.getContext();
+  Type i64 = builder.getI64Type();
+  auto ptr = LLVM::LLVMPointerType::get(context);
+  auto global = LLVM::LLVMPointerType::get(context, 1);
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {ptr, ptr});
+  auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type);
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    builder.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                    builder.getDenseI32ArrayAttr({int(shape.getThreads())}));
+  unsigned counts[] = {unsigned(program.getOperands().size()),
+                       program.getNumSizes()};
+  for (auto [i, count] : llvm::enumerate(counts)) {
+    Type array = LLVM::LLVMArrayType::get(i64, std::max(count, 1u));
+    function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
+                        TypeAttr::get(array));
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                        builder.getI64IntegerAttr(8));
+    function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(),
+                        builder.getUnitAttr());
+  }
+  sharedName = (name + "_shared").str();
+
+  OpBuilder::InsertionGuard guard(builder);
+  entry = function.addEntryBlock(builder);
+  builder.setInsertionPointToStart(entry);
+  auto field = [&](unsigned array, unsigned i) {
+    return LLVM::LoadOp::create(
+        builder, loc, i64, pointer(entry->getArgument(array), i64, integer(i)),
+        /*alignment=*/8);
+  };
+  for (unsigned i = 0; i < program.getNumSizes(); ++i)
+    sizes.push_back(field(1, i));
+  for (unsigned i = 0; i < program.getOperands().size(); ++i)
+    pointers.push_back(LLVM::IntToPtrOp::create(builder, loc, global,
+                                                field(0, i).getResult()));
+
+  Type word = builder.getI32Type();
+  threadInBlock = NVVM::ThreadIdXOp::create(builder, loc, word);
+  lane = arith::AndIOp::create(builder, loc, threadInBlock, i32(31));
+  thread = threadInBlock;
+  if (shape.groups > 1)
+    thread = arith::AndIOp::create(builder, loc, threadInBlock,
+                                   i32(shape.group - 1));
+  parity = makeSlot(word);
+  LLVM::StoreOp::create(builder, loc, i32(0), parity);
+
+  Value tasks = buildTasks();
+  mainWidth = shape.width;
+  beginAtomics();
+  if (shape.width == 1) {
+    emitTasks(tasks);
+  } else {
+    // The condition is known when the vectors have been emitted.
+    auto aligned = scf::IfOp::create(
+        builder, loc,
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)),
+        /*withElseRegion=*/true);
+    {
+      OpBuilder::InsertionGuard inner(builder);
+      builder.setInsertionPoint(aligned.thenYield());
+      emitTasks(tasks);
+      builder.setInsertionPoint(aligned);
+      aligned.getConditionMutable().assign(buildAlignment());
+      builder.setInsertionPoint(aligned.elseYield());
+      llvm::SaveAndRestore restore(mainWidth, 1u);
+      emitTasks(tasks);
+    }
+  }
+  flushAtomics();
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  if (sharedScalars == 0)
+    return;
+  builder.setInsertionPoint(function);
+  LLVM::GlobalOp::create(builder, loc,
+                         LLVM::LLVMArrayType::get(i64, 2 * sharedScalars),
+                         /*isConstant=*/false, LLVM::Linkage::Internal,
+                         sharedName, Attribute(), /*alignment=*/16,
+                         /*addrSpace=*/3);
+}
+
+int64_t GpuKernel::getChunk(const TaskDim &dim) const {
+  return dim.chunk == 1 ? 1 : shape.chunk;
+}
+
+Value GpuKernel::buildTasks() {
+  Value tasks;
+  for (TaskDim task : program.getTaskDims()) {
+    Value count = extent(task.dim);
+    if (int64_t chunk = getChunk(task); chunk != 1) {
+      count = arith::AddIOp::create(builder, loc, count, integer(chunk - 1));
+      count = arith::DivUIOp::create(builder, loc, count, integer(chunk));
+    }
+    tasks = tasks ? arith::MulIOp::create(builder, loc, tasks, count) : count;
+  }
+  return tasks ? tasks : integer(1);
+}
+
+/// Whether every operand that is moved in vectors has its rows at multiples of
+/// a vector.
+Value GpuKernel::buildAlignment() {
+  Value bits = integer(0);
+  auto add = [&](Value value, uint64_t multiple, unsigned unit) {
+    // All low bits that must be 0, in one number.
+    Value low = arith::AndIOp::create(builder, loc, value,
+                                      integer(multiple / unit - 1));
+    bits = arith::OrIOp::create(builder, loc, bits, low);
+  };
+  for (unsigned position : vectorOperands) {
+    const Operand &operand = program.getOperands()[position];
+    Type element = lower(operand.type.getElementType());
+    unsigned bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    uint64_t multiple = std::min<uint64_t>(16, uint64_t(bytes) * shape.width);
+    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                             pointers[position]);
+    add(address, multiple, 1);
+    for (int64_t dim = 0; dim < operand.type.getRank(); ++dim)
+      if (dim != operand.unitDim && operand.type.getDimSize(dim) != 1)
+        add(sizes[operand.firstStride + dim], multiple, bytes);
+  }
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               integer(0));
+}
+
+/// The tasks of this group, a grid apart.
+void GpuKernel::emitTasks(Value tasks) {
+  Type word = builder.getI32Type(), i64 = builder.getI64Type();
+  auto widen = [&](Value value) -> Value {
+    return arith::ExtUIOp::create(builder, loc, i64, value);
+  };
+  Value from = widen(NVVM::BlockIdXOp::create(builder, loc, word));
+  Value step = widen(NVVM::GridDimXOp::create(builder, loc, word));
+  if (shape.groups > 1) {
+    Value group =
+        arith::DivUIOp::create(builder, loc, threadInBlock, i32(shape.group));
+    from = arith::MulIOp::create(builder, loc, from, integer(shape.groups));
+    from = arith::AddIOp::create(builder, loc, from, widen(group));
+    step = arith::MulIOp::create(builder, loc, step, integer(shape.groups));
+  }
+  auto loop = scf::ForOp::create(builder, loc, from, tasks, step, ValueRange{});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  frames.emplace_back();
+  kept.clear();
+  keptAt.clear();
+  emitTask(loop.getInductionVar());
+  frames.pop_back();
+}
+
+//===----------------------------------------------------------------------===//
+// The loop along the vector dim
+//===----------------------------------------------------------------------===//
+
+void GpuKernel::emitVectorLoop(const Action &action, DimSet bound, Value from,
+                               Value to) {
+  if (mainWidth == 1 || shape.vectors == 0)
+    return emitDealt(action, bound, from, to);
+  unsigned dim = action.index;
+  if (!pieces[dim].first)
+    return emitUnrolled(action, bound, from);
+  int64_t size = program.getDims()[dim].size;
+  if (!ShapedType::isDynamic(size) && size % shape.chunk == 0)
+    return emitUnrolled(action, bound, from);
+  Value count = arith::SubIOp::create(builder, loc, to, from);
+  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        count, integer(shape.chunk));
+  auto choice = scf::IfOp::create(builder, loc, isWhole, true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(choice.thenYield());
+  frames.emplace_back();
+  emitUnrolled(action, bound, from);
+  frames.back().clear();
+  builder.setInsertionPoint(choice.elseYield());
+  emitDealt(action, bound, from, to);
+  frames.pop_back();
+}
+
+/// A loop in which each thread does every `group`th vector, then every
+/// `group`th element of the rest.
+void GpuKernel::emitDealt(const Action &action, DimSet bound, Value from,
+                          Value to) {
+  Value mine =
+      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), thread);
+  if (mainWidth > 1) {
+    Value count = arith::SubIOp::create(builder, loc, to, from);
+    count = arith::AndIOp::create(builder, loc, count,
+                                  integer(-int64_t(mainWidth)));
+    Value end = arith::AddIOp::create(builder, loc, from, count);
+    Value first = arith::MulIOp::create(builder, loc, mine, integer(mainWidth));
+    emitLoopAt(mainWidth, action, bound,
+               arith::AddIOp::create(builder, loc, from, first), end,
+               integer(int64_t(shape.group) * mainWidth));
+    int64_t size = program.getDims()[action.index].size;
+    if (!ShapedType::isDynamic(size) && size % mainWidth == 0)
+      return;
+    from = end;
+  }
+  emitLoopAt(1, action, bound, arith::AddIOp::create(builder, loc, from, mine),
+             to, integer(shape.group));
+}
+
+/// All vectors of this thread one after the other, their loads first. What is
+/// kept of them is there when the next loop over the same elements comes.
+void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
+  unsigned dim = action.index;
+  llvm::SaveAndRestore restoreWidth(width, mainWidth);
+  llvm::SaveAndRestore restoreUnrolled(isUnrolled, true);
+  if (kept.empty() || keptAt != indices) {
+    kept.assign(shape.vectors, Frame());
+    keptAt = indices;
+  }
+  Value mine =
+      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), thread);
+  mine = arith::MulIOp::create(builder, loc, mine, integer(mainWidth));
+  mine = arith::AddIOp::create(builder, loc, from, mine);
+  SmallVector<Value> starts;
+  for (unsigned i = 0; i < shape.vectors; ++i)
+    starts.push_back(arith::AddIOp::create(
+        builder, loc, mine, integer(int64_t(i) * shape.group * mainWidth)));
+  auto inVector = [&](unsigned i, function_ref<void()> body) {
+    indices[dim] = starts[i];
+    frames.push_back(std::move(kept[i]));
+    body();
+    kept[i] = std::move(frames.back());
+    frames.pop_back();
+    indices[dim] = nullptr;
+  };
+  for (unsigned i = 0; i < shape.vectors; ++i)
+    inVector(i, [&] {
+      hoist(action.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
+    });
+  for (unsigned i = 0; i < shape.vectors; ++i)
+    inVector(i, [&] {
+      emitActions(action.body, bound | DimSet(1) << dim);
+      Frame stays;
+      for (auto [entryKey, lanes] : frames.back())
+        if (keepable.contains(entryKey))
+          stays[entryKey] = lanes;
+      frames.back() = std::move(stays);
+    });
+}
+
+/// Registers hold what other loops need, where the loops are unrolled;
+/// elsewhere it is computed again.
+void GpuKernel::save(unsigned index) {
+  if (isUnrolled)
+    evaluate(program.getSaved()[index].value);
+}
+
+Lanes GpuKernel::loadSaved(unsigned index) {
+  llvm_unreachable("nothing is saved to memory");
+}

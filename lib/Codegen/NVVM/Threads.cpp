@@ -1,0 +1,194 @@
+//===- Threads.cpp - One kernel for a GPU: threads together ---------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::codegen;
+
+/// Warps whose results each thread adds up by itself.
+static constexpr unsigned kFewWarps = 8;
+
+Value GpuKernel::i32(int64_t value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI32IntegerAttr(value));
+}
+
+void GpuKernel::emitIf(Value condition, function_ref<void()> body) {
+  auto choice = scf::IfOp::create(builder, loc, condition, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(choice.thenYield());
+  frames.emplace_back();
+  body();
+  frames.pop_back();
+}
+
+/// All threads of the group.
+void GpuKernel::synchronise() {
+  if (shape.group > 32) {
+    NVVM::Barrier0Op::create(builder, loc);
+    return;
+  }
+  NVVM::SyncWarpOp::create(builder, loc, memberMask());
+}
+
+/// The lanes of this thread's group, which is a warp or a part of one.
+Value GpuKernel::memberMask() {
+  if (shape.group >= 32)
+    return i32(-1);
+  Value first =
+      arith::AndIOp::create(builder, loc, lane, i32(-int64_t(shape.group)));
+  return arith::ShLIOp::create(builder, loc,
+                               i32((int64_t(1) << shape.group) - 1), first);
+}
+
+Value GpuKernel::toBits(Value value) {
+  Type type = value.getType();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (isa<FloatType>(type))
+    value = bitcast(builder.getIntegerType(bits), value);
+  if (bits < 32)
+    value = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), value);
+  return value;
+}
+
+Value GpuKernel::fromBits(Value bits, Type type) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  Type integer = builder.getIntegerType(width);
+  if (width < bits.getType().getIntOrFloatBitWidth())
+    bits = arith::TruncIOp::create(builder, loc, integer, bits);
+  return isa<FloatType>(type) ? bitcast(type, bits) : bits;
+}
+
+/// The value of the thread `offset` lanes away.
+Value GpuKernel::shuffle(Value value, unsigned offset, Value mask) {
+  Value bits = toBits(value);
+  auto exchange = [&](Value word) -> Value {
+    return NVVM::ShflOp::create(builder, loc, word.getType(), mask, word,
+                                i32(offset), i32(31), NVVM::ShflKind::bfly,
+                                UnitAttr());
+  };
+  if (bits.getType().isInteger(32))
+    return fromBits(exchange(bits), value.getType());
+  Type word = builder.getI32Type(), wide = bits.getType();
+  Value low = arith::TruncIOp::create(builder, loc, word, bits);
+  Value high = arith::ShRUIOp::create(builder, loc, bits, integer(32));
+  high = arith::TruncIOp::create(builder, loc, word, high);
+  low = arith::ExtUIOp::create(builder, loc, wide, exchange(low));
+  high = arith::ExtUIOp::create(builder, loc, wide, exchange(high));
+  high = arith::ShLIOp::create(builder, loc, high, integer(32));
+  return fromBits(arith::OrIOp::create(builder, loc, low, high),
+                  value.getType());
+}
+
+/// The same value in all of `threads` neighbouring lanes.
+Value GpuKernel::combineWarp(Operation *combiner, Value value, unsigned threads,
+                             Value mask) {
+  for (unsigned offset = threads / 2; offset > 0; offset /= 2)
+    value = combine(combiner, value, shuffle(value, offset, mask));
+  return value;
+}
+
+void GpuKernel::combineThreads(ArrayRef<Operation *> combiners,
+                               MutableArrayRef<Value> scalars) {
+  Value mask = memberMask();
+  for (auto [combiner, scalar] : llvm::zip(combiners, scalars))
+    scalar = combineWarp(combiner, scalar, std::min(shape.group, 32u), mask);
+  if (shape.group > 32)
+    combineWarps(combiners, scalars);
+}
+
+/// Where `index`, an i32, is in the block's shared memory, in units of 8 bytes.
+Value GpuKernel::sharedAddress(Value index) {
+  auto shared = LLVM::LLVMPointerType::get(builder.getContext(), 3);
+  Value base = LLVM::AddressOfOp::create(builder, loc, shared, sharedName);
+  return LLVM::GEPOp::create(builder, loc, shared, builder.getI64Type(), base,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+/// Through shared memory. Two places take turns, so that one barrier is enough:
+/// who writes to a place has passed the barrier of the other one.
+void GpuKernel::combineWarps(ArrayRef<Operation *> combiners,
+                             MutableArrayRef<Value> scalars) {
+  unsigned warps = shape.group / 32;
+  sharedScalars = std::max<unsigned>(sharedScalars, warps * scalars.size());
+  Value place =
+      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), parity);
+  Value other = arith::XOrIOp::create(builder, loc, place, i32(1));
+  LLVM::StoreOp::create(builder, loc, other, parity);
+  // The size is not known yet: places lie in turns.
+  auto address = [&](unsigned scalar, Value warp) {
+    Value index =
+        arith::AddIOp::create(builder, loc, warp, i32(scalar * warps));
+    index = arith::ShLIOp::create(builder, loc, index, i32(1));
+    return sharedAddress(arith::AddIOp::create(builder, loc, index, place));
+  };
+  Value warp = arith::ShRUIOp::create(builder, loc, threadInBlock, i32(5));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        lane, i32(0));
+  emitIf(isFirst, [&] {
+    for (auto [i, scalar] : llvm::enumerate(scalars))
+      LLVM::StoreOp::create(builder, loc, toBits(scalar), address(i, warp));
+  });
+  NVVM::Barrier0Op::create(builder, loc);
+  for (unsigned i = 0; i < scalars.size(); ++i) {
+    Value &scalar = scalars[i];
+    Type type = scalar.getType();
+    Type stored =
+        builder.getIntegerType(std::max(type.getIntOrFloatBitWidth(), 32u));
+    auto read = [&](Value from) {
+      return fromBits(
+          LLVM::LoadOp::create(builder, loc, stored, address(i, from)), type);
+    };
+    if (warps <= kFewWarps) {
+      Value sum = read(i32(0));
+      for (unsigned from = 1; from < warps; ++from)
+        sum = combine(combiners[i], sum, read(i32(from)));
+      scalar = sum;
+      continue;
+    }
+    Value isWarp = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, lane, i32(warps));
+    Value from = arith::SelectOp::create(builder, loc, isWarp, lane, i32(0));
+    Value neutral = constant(*arith::getNeutralElement(combiners[i])).value;
+    Value part =
+        arith::SelectOp::create(builder, loc, isWarp, read(from), neutral);
+    scalar = combineWarp(combiners[i], part, 32, i32(-1));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor-wide amax
+//===----------------------------------------------------------------------===//
+
+/// One atomic operation a warp, and none where it would change nothing.
+void GpuKernel::atomicMax(ArrayRef<Value> bits) {
+  Type word = builder.getI32Type();
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        lane, i32(0));
+  for (auto [result, value] : llvm::zip(program.getAtomicResults(), bits)) {
+    Value slot = pointers[program.getNumInputs() + result];
+    Value largest = NVVM::ReduxOp::create(builder, loc, word, value,
+                                          NVVM::ReduxKind::UMAX, i32(-1));
+    Value known = LLVM::LoadOp::create(
+        builder, loc, word, slot, /*alignment=*/4, /*isVolatile=*/false,
+        /*isNonTemporal=*/false, /*isInvariant=*/false,
+        /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
+    Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
+                                        largest, known);
+    emitIf(arith::AndIOp::create(builder, loc, isFirst, isNew), [&] {
+      LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::umax, slot,
+                                largest, LLVM::AtomicOrdering::monotonic);
+    });
+  }
+}
