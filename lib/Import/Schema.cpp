@@ -8,20 +8,20 @@
 
 #include "fp8c/Import/Schema.h"
 
-#include "JSON.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 #include <cmath>
 #include <limits>
 
 using namespace llvm;
-
-namespace fp8c::import {
-
+using namespace fp8c::import;
 using json::ObjectMapper;
 using json::Path;
+
+/// What llvm::json may recurse into; model.json has a depth of some 12.
+static constexpr unsigned kMaxDepth = 100;
 
 /// The major version of torch/_export/serde/schema.py that is read.
 static constexpr int64_t kSchemaMajor = 8;
@@ -56,18 +56,21 @@ static bool fromJSON(const json::Value &json, Float &out, Path path) {
 }
 
 /// The one member of a tagged union; null, and an error, where it is none.
-static const json::Member *unionMember(const json::Value &json, Path path) {
+static const json::Object::value_type *unionMember(const json::Value &json,
+                                                   Path path) {
   const json::Object *object = json.getAsObject();
   if (!object || object->size() != 1) {
     path.report("expected an object with one member");
     return nullptr;
   }
-  return &object->front();
+  return &*object->begin();
 }
+
+namespace fp8c::import {
 
 /// Reads a size, or a name or number in an argument.
 static bool fromJSON(const json::Value &json, SymInt &out, Path path) {
-  const json::Member *member = unionMember(json, path);
+  const json::Object::value_type *member = unionMember(json, path);
   if (!member)
     return false;
   StringRef kind = member->first;
@@ -95,7 +98,7 @@ static bool fromJSON(const json::Value &json, SymInt &out, Path path) {
   if (kind == "as_float") {
     // A float that is known at export; written as an expression.
     Float value;
-    if (!fromJSON(member->second, value, inner))
+    if (!::fromJSON(member->second, value, inner))
       return false;
     out.kind = SymInt::Kind::Expression;
     out.text = formatv("Float('{0:f17}')", value.value).str();
@@ -135,7 +138,7 @@ static bool forEachElement(const json::Value &json, Path path,
 /// `{"as_tensor": {"name": ...}}`, or None as an empty name.
 static bool readOptionalTensor(const json::Value &json, std::string &out,
                                Path path) {
-  const json::Member *member = unionMember(json, path);
+  const json::Object::value_type *member = unionMember(json, path);
   if (!member)
     return false;
   StringRef kind = member->first;
@@ -149,7 +152,7 @@ static bool readOptionalTensor(const json::Value &json, std::string &out,
 
 static bool fromJSON(const json::Value &json, Argument &out, Path path) {
   using Kind = Argument::Kind;
-  const json::Member *member = unionMember(json, path);
+  const json::Object::value_type *member = unionMember(json, path);
   if (!member)
     return false;
   StringRef name = member->first;
@@ -167,7 +170,7 @@ static bool fromJSON(const json::Value &json, Argument &out, Path path) {
   };
   auto addFloat = [&](const json::Value &element, Path at) {
     Float number;
-    bool good = fromJSON(element, number, at);
+    bool good = ::fromJSON(element, number, at);
     out.floats.push_back(number.value);
     return good;
   };
@@ -239,7 +242,7 @@ static bool fromJSON(const json::Value &json, Argument &out, Path path) {
       return set(isFloat ? Kind::SymFloat : Kind::SymBool);
     }
     // A number in the place of a symbol.
-    const json::Member *number = unionMember(value, inner);
+    const json::Object::value_type *number = unionMember(value, inner);
     if (isFloat)
       return set(Kind::Float) && addFloat(number->second, inner);
     return set(Kind::Bool) && addBool(number->second, inner);
@@ -339,7 +342,7 @@ static bool readNamedTensor(const json::Value &json, StringLiteral key,
 
 static bool fromJSON(const json::Value &json, InputSpec &out, Path path) {
   using Kind = InputSpec::Kind;
-  const json::Member *member = unionMember(json, path);
+  const json::Object::value_type *member = unionMember(json, path);
   if (!member)
     return false;
   StringRef kind = member->first;
@@ -373,7 +376,7 @@ static bool fromJSON(const json::Value &json, InputSpec &out, Path path) {
 
 static bool fromJSON(const json::Value &json, OutputSpec &out, Path path) {
   using Kind = OutputSpec::Kind;
-  const json::Member *member = unionMember(json, path);
+  const json::Object::value_type *member = unionMember(json, path);
   if (!member)
     return false;
   StringRef kind = member->first;
@@ -492,12 +495,45 @@ static bool readProgram(const json::Value &json, ExportedProgram &out,
          signatureMapper.map("output_specs", out.outputSpecs);
 }
 
-Expected<ExportedProgram> parseProgram(StringRef text) {
-  Expected<json::Document> document =
-      json::Document::parse(text, "models/model.json");
-  if (!document)
-    return document.takeError();
-  const json::Object *object = document->root().getAsObject();
+} // namespace fp8c::import
+
+/// How deep a JSON text nests; llvm::json recurses.
+static unsigned nestingDepth(StringRef text) {
+  unsigned depth = 0, deepest = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        inString = false;
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((c == ']' || c == '}') && depth) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+static Expected<json::Value> parseJSON(StringRef text, StringRef name) {
+  if (nestingDepth(text) > kMaxDepth)
+    return createStringError(name + " nests deeper than " + Twine(kMaxDepth));
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return createStringError(name +
+                             " is not JSON: " + toString(value.takeError()));
+  return value;
+}
+
+Expected<ExportedProgram> fp8c::import::parseProgram(StringRef text) {
+  Expected<json::Value> value = parseJSON(text, "models/model.json");
+  if (!value)
+    return value.takeError();
+  const json::Object *object = value->getAsObject();
   const json::Object *version =
       object ? object->getObject("schema_version") : nullptr;
   std::optional<int64_t> major =
@@ -514,23 +550,20 @@ Expected<ExportedProgram> parseProgram(StringRef text) {
         object->getString("torch_version").value_or("?") + ")");
   ExportedProgram program;
   Path::Root root("models/model.json");
-  if (!readProgram(document->root(), program, root))
+  if (!readProgram(*value, program, root))
     return root.getError();
   return program;
 }
 
 Expected<std::map<std::string, StorageEntry>>
-parseStorageConfig(StringRef text) {
-  Expected<json::Document> document =
-      json::Document::parse(text, "a storage config");
-  if (!document)
-    return document.takeError();
+fp8c::import::parseStorageConfig(StringRef text) {
+  Expected<json::Value> value = parseJSON(text, "a storage config");
+  if (!value)
+    return value.takeError();
   std::map<std::string, StorageEntry> entries;
   Path::Root root("config");
-  ObjectMapper mapper(document->root(), root);
+  ObjectMapper mapper(*value, root);
   if (!mapper || !mapper.map("config", entries))
     return root.getError();
   return entries;
 }
-
-} // namespace fp8c::import
