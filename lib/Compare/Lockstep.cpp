@@ -9,6 +9,7 @@
 #include "fp8c/Compare/Lockstep.h"
 
 #include "fp8c/Compare/Distance.h"
+#include "fp8c/Compare/HostStep.h"
 #include "fp8c/Compare/References.h"
 
 #include <algorithm>
@@ -30,10 +31,6 @@ static constexpr double kCancellation = 1e-6;
 /// Attention's error against f64 as a multiple of PyTorch's, and what both may
 /// have anyway (f32).
 static constexpr double kAttentionRatio = 1.2, kAttentionFloor = 1e-6;
-
-static TensorView view(const ObservedValue &value) {
-  return {value.dtype, value.dims, value.strides, value.data};
-}
 
 /// The root buffer of a value of the plan.
 static uint32_t getRoot(const wire::Plan &plan, uint32_t value) {
@@ -221,16 +218,18 @@ static void checkRounded(const ObservedStep &step, const TensorView &got,
                   std::to_string(allowed) + " may");
 }
 
+std::string compare::getTraceKey(const ObservedValue &value) {
+  return value.node.empty() ? "#" + std::to_string(value.index)
+                            : std::string(value.node);
+}
+
 const TensorView *Lockstep::match(const ObservedValue &value,
                                   std::string &why) {
-  if (value.node.empty()) {
-    why = "stands for no node";
-    return nullptr;
-  }
-  const TensorView *expected = trace(value.node);
-  const std::string node(value.node);
+  const std::string node = getTraceKey(value);
+  const TensorView *expected = trace(node);
   if (!expected) {
-    why = "the trace has no " + node;
+    why =
+        value.node.empty() ? "stands for no node" : "the trace has no " + node;
     return nullptr;
   }
   if (expected->dtype != value.dtype) {
@@ -252,7 +251,7 @@ void Lockstep::beforeStep(const ObservedStep &step) {
     if (!value.writable || isWrittenFrom(step, step.index, value))
       continue;
     if (const TensorView *expected = match(value, why))
-      copyElements(*expected, view(value), value.data);
+      storeElements(step, value, *expected);
   }
 }
 
@@ -293,7 +292,9 @@ LockstepRow Lockstep::compareResult(const ObservedStep &step,
   return row;
 }
 
-void Lockstep::afterStep(const ObservedStep &step, double) {
+void Lockstep::afterStep(const ObservedStep &running, double) {
+  const HostStep host(running);
+  const ObservedStep &step = host.get();
   std::vector<std::pair<const ObservedValue *, const TensorView *>> replaced;
   for (const ObservedValue &value : step.writes) {
     // A buffer that is filled first and finished later is judged at its end.
@@ -309,5 +310,6 @@ void Lockstep::afterStep(const ObservedStep &step, double) {
     }
   }
   for (auto &[value, expected] : replaced)
-    copyElements(*expected, view(*value), value->data);
+    storeElements(running, running.writes[value - step.writes.data()],
+                  *expected);
 }

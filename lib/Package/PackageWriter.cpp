@@ -103,6 +103,10 @@ struct Entry {
 };
 } // namespace
 
+static std::string getFile(const TargetPlan &plan) {
+  return "plan." + plan.target + ".fb";
+}
+
 static std::string makeManifest(ArrayRef<Entry> entries,
                                 const PackageContents &contents) {
   std::string json;
@@ -123,12 +127,19 @@ static std::string makeManifest(ArrayRef<Entry> entries,
             stream.attribute("sha256", hash(entry.parts));
         });
     });
+    stream.attributeArray("plans", [&] {
+      for (const TargetPlan &plan : contents.plans)
+        stream.object([&] {
+          stream.attribute("target", plan.target);
+          stream.attribute("file", getFile(plan));
+        });
+    });
     stream.attributeArray("objects", [&] {
       for (const KernelObject &object : contents.objects)
         stream.object([&] {
-          stream.attribute("device", "cpu");
+          stream.attribute("device", object.device);
           stream.attribute("isa", object.isa);
-          stream.attribute("file", "kernels/" + object.isa + ".so");
+          stream.attribute("file", object.getFile());
         });
     });
     stream.attributeArray("external_weights", [] {});
@@ -153,9 +164,10 @@ Error fp8c::package::writePackage(StringRef path,
   std::string header = makeSafetensorsHeader(weights);
 
   std::vector<Entry> entries;
-  entries.push_back({kPlanFile, {contents.plan}});
+  for (const TargetPlan &plan : contents.plans)
+    entries.push_back({getFile(plan), {plan.bytes}});
   for (const KernelObject &object : contents.objects)
-    entries.push_back({"kernels/" + object.isa + ".so", {object.bytes}});
+    entries.push_back({object.getFile(), {object.bytes}});
   if (!weights.empty()) {
     entries.push_back({kWeightsFile, {header}, /*hashed=*/false});
     for (const WeightData *weight : weights)

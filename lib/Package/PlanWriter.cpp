@@ -169,7 +169,8 @@ LogicalResult PlanWriter::writeTables() {
     std::string name = kernel.getSymName().str();
     kernelIds[name] = kernels.size();
     kernels.push_back(wire::CreateKernelDirect(
-        builder, name.c_str(), name.c_str(), nullptr, kernel.isExact()));
+        builder, name.c_str(), name.c_str(), nullptr, kernel.isExact(),
+        kernel.getThreads(), kernel.getResident()));
   }
   return success();
 }

@@ -17,8 +17,10 @@ namespace cl = llvm::cl;
 
 CompileFlags::CompileFlags()
     : category("compilation"),
-      target("target", cl::desc("where the package runs: cpu"),
-             cl::value_desc("cpu"), cl::init("cpu"), cl::cat(category)),
+      target("target",
+             cl::desc("where the package runs, a plan each: cpu (the default), "
+                      "sm_90a, ..."),
+             cl::value_desc("target,..."), cl::init("cpu"), cl::cat(category)),
       recipe("recipe",
              cl::desc("how products become FP8: none (the graph as it is)"),
              cl::init("none"), cl::cat(category)),
@@ -46,8 +48,22 @@ static Error reject(const cl::opt<std::string> &flag, StringRef allowed) {
 
 Expected<CompileOptions> CompileFlags::get() const {
   CompileOptions options;
-  if (target != "cpu")
-    return reject(target, "cpu, the only target so far");
+  options.targets.clear();
+  llvm::SmallVector<StringRef> names;
+  StringRef(target).split(names, ',');
+  for (StringRef name : names) {
+    const Target *found = findTarget(name);
+    if (!found || !found->hasF8Products) {
+      std::string all;
+      for (const Target &known : getTargets())
+        if (known.hasF8Products)
+          all += (all.empty() ? "" : ", ") + known.name.str();
+      return reject(target, "some of " + all);
+    }
+    if (llvm::is_contained(options.targets, found))
+      return reject(target, "each target once");
+    options.targets.push_back(found);
+  }
   if (recipe != "none")
     return reject(recipe, "none, the only recipe so far");
   if (numerics != "strict")

@@ -12,6 +12,7 @@
 #include "Prepare.h"
 
 #include "fp8c/Codegen/CPU.h"
+#include "fp8c/Codegen/NVVM.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 #include "fp8c/Package/Format.h"
 #include "fp8c/Package/PlanWriter.h"
@@ -20,7 +21,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <array>
 #include <mutex>
@@ -89,7 +89,7 @@ LogicalResult Compiler::narrowDims() {
   return success();
 }
 
-LogicalResult Compiler::runPipeline(StringRef pipeline) {
+LogicalResult Compiler::runPipeline(ModuleOp module, StringRef pipeline) {
   static std::once_flag registered;
   std::call_once(registered, registerAllPasses);
   PassManager manager(&context);
@@ -97,22 +97,28 @@ LogicalResult Compiler::runPipeline(StringRef pipeline) {
     return failure();
   // Once a level, not once a pass: fp8-opt and the tests do that.
   manager.enableVerifier(false);
-  return failure(failed(manager.run(*module)) || failed(verify(*module)));
+  return failure(failed(manager.run(module)) || failed(verify(module)));
+}
+
+LogicalResult Compiler::lowerToPlan(ModuleOp module, const Target &target) {
+  return runPipeline(module,
+                     ("fp8-kernels-to-plan{target=" + target.name + "}").str());
 }
 
 LogicalResult Compiler::lowerTo(Level level) {
   if (reached < Level::Graph && level >= Level::Graph) {
-    if (failed(runPipeline("fp8-canonicalize")))
+    if (failed(runPipeline(*module, "fp8-canonicalize")))
       return failure();
     reached = Level::Graph;
   }
   if (reached < Level::Kernels && level >= Level::Kernels) {
-    if (failed(runPipeline("fp8-graph-to-kernels")))
+    if (failed(runPipeline(*module, "fp8-graph-to-kernels")))
       return failure();
     reached = Level::Kernels;
   }
   if (reached < Level::Plan && level >= Level::Plan) {
-    if (failed(runPipeline("fp8-kernels-to-plan")))
+    kernels = module->clone();
+    if (failed(lowerToPlan(*module, *options.targets.front())))
       return failure();
     reached = Level::Plan;
   }
@@ -126,24 +132,32 @@ LogicalResult Compiler::lowerTo(Level level) {
   return success();
 }
 
-LogicalResult Compiler::writePackage(StringRef path) {
-  if (failed(lowerTo(Level::Plan)))
-    return failure();
-  package::PackageContents contents;
-  auto fail = [&](llvm::Error error) {
-    return emitError(module->getLoc()) << toString(std::move(error));
-  };
-  if (!module->getOps<plan::KernelOp>().empty()) {
-    auto objects = codegen::compileCpuKernels(
-        *module, {codegen::CpuLevel::V3, codegen::CpuLevel::V4});
-    if (!objects)
-      return fail(objects.takeError());
-    for (auto [isa, object] :
-         llvm::zip(std::array{package::kIsaV3, package::kIsaV4}, *objects))
-      contents.objects.push_back({isa, std::move(object)});
-  }
-  // What has no source is written by @prepare.
-  for (auto global : module->getOps<fp8::GlobalOp>()) {
+//===----------------------------------------------------------------------===//
+// Packages
+//===----------------------------------------------------------------------===//
+
+/// Erases kernels and globals that no entry uses; adds the names of the others
+/// to `used`.
+static void dropUnused(ModuleOp plan, llvm::StringSet<> &used) {
+  llvm::StringSet<> mine;
+  for (auto entry : plan.getOps<plan::EntryOp>())
+    entry.walk([&](Operation *op) {
+      if (auto global = dyn_cast<plan::GlobalOp>(op))
+        mine.insert(global.getGlobal());
+      else if (auto launch = dyn_cast<plan::LaunchOp>(op))
+        mine.insert(launch.getKernel());
+    });
+  for (Operation &op : llvm::make_early_inc_range(*plan.getBody()))
+    if (isa<fp8::GlobalOp, plan::KernelOp>(op) &&
+        !mine.contains(SymbolTable::getSymbolName(&op)))
+      op.erase();
+  for (const auto &name : mine)
+    used.insert(name.getKey());
+}
+
+LogicalResult Compiler::addStoredWeights(package::PackageContents &contents) {
+  for (auto global : kernels->getOps<fp8::GlobalOp>()) {
+    // What has no source is written by @prepare.
     if (!global.getSource())
       continue;
     auto type = cast<RankedTensorType>(global.getType());
@@ -158,35 +172,105 @@ LogicalResult Compiler::writePackage(StringRef path) {
     contents.weights.push_back(
         {global.getSymName().str(), type, entry.substr(offset, size)});
   }
-  std::list<std::string> prepared;
-  if (llvm::Error error = runPrepare(*module, contents, prepared))
-    return fail(std::move(error));
-  dropUnused(contents);
-  auto plan = package::writePlan(*module, "cpu");
-  if (failed(plan))
-    return failure();
-  contents.plan = std::move(*plan);
-  if (llvm::Error error = package::writePackage(path, contents))
-    return fail(std::move(error));
   return success();
 }
 
-/// Takes out the kernels and weights that no entry uses any more: those that
-/// only @prepare needed.
-void Compiler::dropUnused(package::PackageContents &contents) {
+LogicalResult Compiler::addCpuPlan(package::PackageContents &contents,
+                                   std::list<std::string> &prepared,
+                                   llvm::StringSet<> &used) {
+  bool wanted = llvm::any_of(
+      options.targets, [](const Target *target) { return target->isCPU(); });
+  OwningOpRef<ModuleOp> plan = kernels->clone();
+  auto fail = [&](llvm::Error error) {
+    return emitError(module->getLoc()) << toString(std::move(error));
+  };
+  if (!wanted) {
+    // @prepare runs here whoever runs the rest.
+    for (auto func : llvm::make_early_inc_range(plan->getOps<func::FuncOp>()))
+      if (func.getSymName() != "prepare")
+        func.erase();
+    if (plan->getOps<func::FuncOp>().empty())
+      return success();
+  }
+  if (failed(lowerToPlan(*plan, *findTarget(package::kCpu))))
+    return failure();
+  package::PackageContents all = contents;
+  if (!plan->getOps<plan::KernelOp>().empty()) {
+    auto objects = codegen::compileCpuKernels(
+        *plan, {codegen::CpuLevel::V3, codegen::CpuLevel::V4});
+    if (!objects)
+      return fail(objects.takeError());
+    for (auto [isa, object] :
+         llvm::zip(std::array{package::kIsaV3, package::kIsaV4}, *objects))
+      all.objects.push_back({package::kCpu, isa, "so", std::move(object)});
+  }
+  if (llvm::Error error = runPrepare(*plan, all, prepared))
+    return fail(std::move(error));
+  contents.weights = std::move(all.weights);
+  if (!wanted)
+    return success();
+  dropUnused(*plan, used);
+  auto bytes = package::writePlan(*plan, package::kCpu);
+  if (failed(bytes))
+    return failure();
+  contents.plans.push_back({package::kCpu, std::move(*bytes)});
+  contents.objects = std::move(all.objects);
+  return success();
+}
+
+LogicalResult Compiler::addGpuPlan(const Target &target,
+                                   package::PackageContents &contents,
+                                   llvm::StringSet<> &used) {
+  OwningOpRef<ModuleOp> plan = kernels->clone();
+  // The CPU has run it.
+  if (auto prepare = plan->lookupSymbol<func::FuncOp>("prepare"))
+    prepare.erase();
+  if (failed(lowerToPlan(*plan, target)))
+    return failure();
+  dropUnused(*plan, used);
+  if (!plan->getOps<plan::KernelOp>().empty()) {
+    auto fail = [&](llvm::Error error) {
+      return emitError(module->getLoc()) << toString(std::move(error));
+    };
+    auto ptx = codegen::compileGpuKernels(*plan, target);
+    if (!ptx)
+      return fail(ptx.takeError());
+    // Without an assembler the driver compiles the PTX when it is loaded.
+    if (std::optional<std::string> assembler = codegen::findAssembler()) {
+      auto cubin = codegen::assemblePTX(*ptx, target, *assembler);
+      if (!cubin)
+        return fail(cubin.takeError());
+      contents.objects.push_back(
+          {package::kCuda, target.name.str(), "cubin", std::move(*cubin)});
+    }
+    contents.objects.push_back(
+        {package::kCuda, target.name.str(), "ptx", std::move(*ptx)});
+  }
+  auto bytes = package::writePlan(*plan, target.name);
+  if (failed(bytes))
+    return failure();
+  contents.plans.push_back({target.name.str(), std::move(*bytes)});
+  return success();
+}
+
+LogicalResult Compiler::writePackage(StringRef path) {
+  if (failed(lowerTo(Level::Kernels)))
+    return failure();
+  if (!kernels)
+    kernels = module->clone();
+  package::PackageContents contents;
+  std::list<std::string> prepared;
   llvm::StringSet<> used;
-  for (auto entry : module->getOps<plan::EntryOp>())
-    entry.walk([&](Operation *op) {
-      if (auto global = dyn_cast<plan::GlobalOp>(op))
-        used.insert(global.getGlobal());
-      else if (auto launch = dyn_cast<plan::LaunchOp>(op))
-        used.insert(launch.getKernel());
-    });
-  for (Operation &op : llvm::make_early_inc_range(*module->getBody()))
-    if (isa<fp8::GlobalOp, plan::KernelOp>(op) &&
-        !used.contains(SymbolTable::getSymbolName(&op)))
-      op.erase();
+  if (failed(addStoredWeights(contents)) ||
+      failed(addCpuPlan(contents, prepared, used)))
+    return failure();
+  for (const Target *target : options.targets)
+    if (!target->isCPU() && failed(addGpuPlan(*target, contents, used)))
+      return failure();
   llvm::erase_if(contents.weights, [&](const package::WeightData &weight) {
     return !used.contains(weight.name);
   });
+  if (llvm::Error error = package::writePackage(path, contents))
+    return emitError(module->getLoc()) << toString(std::move(error));
+  return success();
 }

@@ -18,7 +18,8 @@
 
 using namespace mlir;
 
-void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager) {
+void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager,
+                                      const KernelsToPlanOptions &options) {
   fp8::ExpandScaledOpsPassOptions expand;
   expand.keepTensorAmax = true;
   manager.nest<func::FuncOp>().nest<fp8::KernelOp>().addPass(
@@ -26,11 +27,13 @@ void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager) {
   // Before, not after: the plan's tasks and scratch are those of the bodies as
   // the code generator sees them.
   manager.addPass(createCSEPass());
-  manager.addPass(createConvertToPlanPass());
+  ConvertToPlanPassOptions convert;
+  convert.target = options.target;
+  manager.addPass(createConvertToPlanPass(convert));
 }
 
 void fp8c::registerKernelsToPlanPipeline() {
-  PassPipelineRegistration<>("fp8-kernels-to-plan",
-                             "From kernels to the commands of a plan",
-                             buildKernelsToPlanPipeline);
+  PassPipelineRegistration<KernelsToPlanOptions>(
+      "fp8-kernels-to-plan", "From kernels to the commands of a plan",
+      buildKernelsToPlanPipeline);
 }

@@ -111,7 +111,7 @@ Error fp8c::runPrepare(ModuleOp plan, package::PackageContents &contents,
   auto bytes = package::writePlan(*copy, "cpu");
   if (failed(bytes))
     return llvm::createStringError("the plan of @prepare cannot be written");
-  package.plan = std::move(*bytes);
+  package.plans = {{"cpu", std::move(*bytes)}};
 
   llvm::SmallString<128> path;
   if (std::error_code error =

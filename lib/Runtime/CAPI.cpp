@@ -61,8 +61,8 @@ fp8rt_status_t fp8rt_program_load_file(const char *path,
   return guarded([&] {
     notNull(path, "path");
     notNull(out_program, "out_program");
-    auto program = std::make_shared<Program>(Package::openFile(path));
-    *out_program = new fp8rt_program_t{std::move(program)};
+    auto programs = std::make_shared<Programs>(Package::openFile(path));
+    *out_program = new fp8rt_program_t{programs, programs->first()};
   });
 }
 
@@ -72,9 +72,9 @@ fp8rt_status_t fp8rt_program_load_memory(const void *data, size_t size,
   return guarded([&] {
     notNull(data, "data");
     notNull(out_program, "out_program");
-    auto program = std::make_shared<Program>(
+    auto programs = std::make_shared<Programs>(
         Package::openMemory({static_cast<const unsigned char *>(data), size}));
-    *out_program = new fp8rt_program_t{std::move(program)};
+    *out_program = new fp8rt_program_t{programs, programs->first()};
   });
 }
 
@@ -87,7 +87,7 @@ fp8rt_status_t fp8rt_program_bind_weight(fp8rt_program_t *program,
     notNull(program, "program");
     notNull(name, "name");
     notNull(tensor, "tensor");
-    program->program->bindWeight(name, *tensor);
+    program->programs->bindWeight(name, *tensor);
   });
 }
 
@@ -161,27 +161,26 @@ fp8rt_context_create(fp8rt_program_t *program,
     notNull(program, "program");
     notNull(out_context, "out_context");
     auto options = readOptions(caller_options);
-    std::string device = options.device ? options.device : "cpu";
-    require(device == "cpu", FP8RT_INCOMPATIBLE, "no device \"", device,
-            "\", this runtime has cpu");
+    std::shared_ptr<Device> device =
+        openDevice(options.device ? options.device : "cpu");
+    std::shared_ptr<Program> plan = program->programs->forDevice(*device);
     require(options.threads >= 0 && options.threads <= 4096,
             FP8RT_INVALID_ARGUMENT, "threads is ", options.threads);
     require(options.cached_shapes >= 0, FP8RT_INVALID_ARGUMENT,
             "cached_shapes is ", options.cached_shapes);
-    const EntryPoint &entry = program->program->entry(options.entry);
-    program->program->freeze();
+    program->programs->freeze();
     std::shared_ptr<State> state;
     if (options.state) {
       state = options.state->state;
-      require(&state->owner() == program->program.get(), FP8RT_INVALID_ARGUMENT,
+      require(program->programs->owns(state->owner()), FP8RT_INVALID_ARGUMENT,
               "the state belongs to another program");
     } else {
       state = std::make_shared<State>(program->program);
     }
+    state->attach(device);
     *out_context = new fp8rt_context_t{
-        {program->program, std::move(state), entry,
-         options.threads ? options.threads : ThreadPool::defaultSize(),
-         options.cached_shapes ? options.cached_shapes : 16}};
+        {std::move(device), std::move(plan), std::move(state), options.entry,
+         options.threads, options.cached_shapes ? options.cached_shapes : 16}};
   });
 }
 
@@ -216,7 +215,8 @@ fp8rt_status_t fp8rt_context_call(fp8rt_context_t *context,
                                   const fp8rt_call_options_t *options) {
   return guarded([&] {
     notNull(context, "context");
-    context->context.call(inputs, num_inputs, outputs, num_outputs);
+    context->context.call(inputs, num_inputs, outputs, num_outputs,
+                          readOptions(options).stream);
   });
 }
 

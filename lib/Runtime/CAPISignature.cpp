@@ -189,7 +189,7 @@ fp8rt_status_t fp8rt_program_target(const fp8rt_program_t *program,
   return guarded([&] {
     notNull(program, "program");
     notNull(out_target, "out_target");
-    *out_target = program->program->plan().target()->c_str();
+    *out_target = program->programs->targets().c_str();
   });
 }
 

@@ -8,23 +8,28 @@
 
 #include "Context.h"
 
-#include "CPU/Copy.h"
-#include "CPU/FloatMode.h"
-
 #include <algorithm>
 #include <cstring>
 
 using namespace fp8c::rt;
 using wire::ValueKind;
 
-/// Pieces that a launch is cut into for each thread: enough to even out threads
-/// of unequal speed, few enough to cost nothing.
-static constexpr int64_t kPiecesPerThread = 4;
+namespace {
+/// A call on a queue.
+struct QueueScope {
+  QueueScope(Queue &queue, void *stream) : queue(queue) { queue.begin(stream); }
+  ~QueueScope() { queue.end(); }
+  Queue &queue;
+};
+} // namespace
 
-Context::Context(std::shared_ptr<Program> owner, std::shared_ptr<State> shared,
-                 const EntryPoint &entry, int threads, int cachedShapes)
-    : program(std::move(owner)), state(std::move(shared)), entry(entry),
-      cachedShapes(size_t(cachedShapes)), pool(threads) {
+Context::Context(std::shared_ptr<Device> where, std::shared_ptr<Program> owner,
+                 std::shared_ptr<State> shared, const char *entryName,
+                 int threads, int cachedShapes)
+    : device(std::move(where)), program(std::move(owner)),
+      loaded(program->loadOn(*device)), state(std::move(shared)),
+      entry(program->entry(entryName)), queue(loaded->makeQueue(threads)),
+      cachedShapes(size_t(cachedShapes)) {
   const wire::Plan &plan = program->plan();
   std::vector<bool> seen(plan.values()->size());
   for (const wire::Step *step : *entry.wire->steps())
@@ -40,7 +45,7 @@ Context::Context(std::shared_ptr<Program> owner, std::shared_ptr<State> shared,
         return;
       const SignatureItem &weight = program->weights[v.index()];
       bool empty = std::count(weight.dims.begin(), weight.dims.end(), 0) != 0;
-      require(empty || program->weightData(v.index()), FP8RT_INVALID_STATE,
+      require(empty || loaded->weightData(v.index()), FP8RT_INVALID_STATE,
               "weight \"", weight.name,
               "\" is not bound and not in the package");
     });
@@ -48,7 +53,6 @@ Context::Context(std::shared_ptr<Program> owner, std::shared_ptr<State> shared,
   for (const SignatureItem &input : entry.inputs)
     total += input.dims.size();
   dims.resize(total);
-  program->cpuKernels();
 }
 
 ShapeInstance &Context::instanceFor(const DLTensor *const *inputs,
@@ -61,7 +65,7 @@ ShapeInstance &Context::instanceFor(const DLTensor *const *inputs,
     require(inputs && inputs[i], FP8RT_INVALID_ARGUMENT, "input \"", item.name,
             "\" is missing");
     checkLayout(*inputs[i], item.dtype, item.dims.size(), "input",
-                item.name.c_str(), checkData);
+                item.name.c_str(), checkData, device->dlpack());
     for (size_t d = 0; d < item.dims.size(); ++d)
       dims[next++] = inputs[i]->shape[d];
   }
@@ -71,21 +75,13 @@ ShapeInstance &Context::instanceFor(const DLTensor *const *inputs,
                   instances.begin() + i + 1);
       return *instances.front();
     }
-  auto instance = std::make_unique<ShapeInstance>(*program, entry, dims);
+  auto instance =
+      std::make_unique<ShapeInstance>(*program, entry, *queue, dims);
   bindStored(*instance);
   // Memory first: when there is none the context is as before.
   if (instance->arenaBytes() > arena.size())
-    arena = AlignedMemory(instance->arenaBytes());
-  if (instance->scratchBytes() > scratchStride) {
-    int64_t total;
-    require(!__builtin_mul_overflow(instance->scratchBytes(),
-                                    int64_t(pool.size()), &total) &&
-                total <= INT64_MAX / 2,
-            FP8RT_OUT_OF_MEMORY, "scratch memory of ", instance->scratchBytes(),
-            " bytes a thread overflows");
-    scratch = AlignedMemory(total);
-    scratchStride = instance->scratchBytes();
-  }
+    arena = DeviceMemory(device, instance->arenaBytes());
+  queue->reserve(instance->scratchBytes());
   if (instances.size() >= cachedShapes)
     instances.pop_back();
   instances.insert(instances.begin(), std::move(instance));
@@ -100,7 +96,7 @@ void Context::bindStored(ShapeInstance &instance) {
     char *data = v.kind() == ValueKind::State
                      ? state->data(v.index())
                      : const_cast<char *>(static_cast<const char *>(
-                           program->weightData(v.index())));
+                           loaded->weightData(v.index())));
     instance.setRoot(root, data);
   }
 }
@@ -123,7 +119,8 @@ void Context::bindOutputs(ShapeInstance &instance,
     require(outputs && outputs[i], FP8RT_INVALID_ARGUMENT, "output \"",
             item.name, "\" is missing");
     checkLayout(*outputs[i], item.dtype, item.dims.size(), "output",
-                item.name.c_str(), true);
+                item.name.c_str(), true,
+                tensor ? device->dlpack() : DLDevice{kDLCPU, 0});
     if (!tensor)
       continue;
     const Tensor &t = instance.tensor(output.value());
@@ -157,6 +154,7 @@ void Context::bindOutputs(ShapeInstance &instance,
 void Context::queryOutputs(const DLTensor *const *inputs, size_t numInputs,
                            fp8rt_output_t *outputs, size_t numOutputs) {
   std::lock_guard<std::mutex> lock(mutex);
+  QueueScope scope(*queue, nullptr);
   require(numOutputs == entry.outputs.size(), FP8RT_INVALID_ARGUMENT, "got ",
           numOutputs, " outputs, expected ", entry.outputs.size());
   ShapeInstance &instance = instanceFor(inputs, numInputs, false);
@@ -179,8 +177,9 @@ void Context::queryOutputs(const DLTensor *const *inputs, size_t numInputs,
 }
 
 void Context::call(const DLTensor *const *inputs, size_t numInputs,
-                   DLTensor *const *outputs, size_t numOutputs) {
+                   DLTensor *const *outputs, size_t numOutputs, void *stream) {
   std::lock_guard<std::mutex> lock(mutex);
+  QueueScope scope(*queue, stream);
   require(numOutputs == entry.outputs.size(), FP8RT_INVALID_ARGUMENT, "got ",
           numOutputs, " outputs, expected ", entry.outputs.size());
   ShapeInstance &instance = instanceFor(inputs, numInputs, true);
@@ -190,54 +189,15 @@ void Context::call(const DLTensor *const *inputs, size_t numInputs,
   bindOutputs(instance, inputs, outputs);
   instance.patchPointers(arena.data());
 
-  FloatMode mode;
   for (size_t i = 0; i < instance.steps.size(); ++i) {
     if (observer)
       runObserved(instance, i);
     else
-      runStep(instance.steps[i]);
+      instance.steps[i].command->run();
   }
   for (size_t i = 0; i < numOutputs; ++i)
     if (entry.outputs[i].kind == FP8RT_INTEGER && outputs && outputs[i]) {
       int64_t value = instance.integer(i);
       std::memcpy(tensorData(*outputs[i]), &value, sizeof(value));
     }
-}
-
-void Context::runStep(PreparedStep &step) {
-  auto scratchOf = [&](int thread) {
-    return scratch.data() + thread * scratchStride;
-  };
-  switch (step.wire->command_type()) {
-  case wire::Command::Launch: {
-    int64_t pieces = pool.size() * kPiecesPerThread;
-    pool.run(step.tasks, (step.tasks + pieces - 1) / pieces,
-             [&](int64_t begin, int64_t end, int thread) {
-               step.kernel(step.pointers.data(), step.sizes.data(), begin, end,
-                           scratchOf(thread));
-             });
-    break;
-  }
-  case wire::Command::Matmul:
-    step.matmul->begin();
-    pool.run(step.matmul->tasks(), 1,
-             [&](int64_t begin, int64_t end, int thread) {
-               step.matmul->run(begin, end, scratchOf(thread));
-             });
-    break;
-  case wire::Command::Attention:
-    pool.run(step.attention->tasks(), 1,
-             [&](int64_t begin, int64_t end, int thread) {
-               step.attention->run(begin, end, scratchOf(thread));
-             });
-    break;
-  case wire::Command::Copy:
-    copyTensor(*step.source, *step.target, pool);
-    break;
-  case wire::Command::Fill:
-    fillTensor(*step.target, step.wire->command_as_Fill()->pattern(), pool);
-    break;
-  case wire::Command::NONE:
-    break;
-  }
 }

@@ -9,8 +9,7 @@
 #ifndef FP8C_LIB_RUNTIME_CONTEXT_H
 #define FP8C_LIB_RUNTIME_CONTEXT_H
 
-#include "CPU/ThreadPool.h"
-#include "Memory.h"
+#include "Device.h"
 #include "Program.h"
 #include "ShapeInstance.h"
 #include "State.h"
@@ -23,15 +22,16 @@
 
 namespace fp8c::rt {
 
-/// Memory, threads and prepared shapes of one sequence of calls.
+/// Memory, a queue and prepared shapes of one sequence of calls.
 class Context {
 public:
-  Context(std::shared_ptr<Program> program, std::shared_ptr<State> state,
-          const EntryPoint &entry, int threads, int cachedShapes);
+  Context(std::shared_ptr<Device> device, std::shared_ptr<Program> program,
+          std::shared_ptr<State> state, const char *entry, int threads,
+          int cachedShapes);
 
-  /// Runs the entry point.
+  /// Runs the entry point; on a device with streams, puts it in `stream`.
   void call(const DLTensor *const *inputs, size_t numInputs,
-            DLTensor *const *outputs, size_t numOutputs);
+            DLTensor *const *outputs, size_t numOutputs, void *stream);
   /// Fills in what the outputs are for these inputs.
   void queryOutputs(const DLTensor *const *inputs, size_t numInputs,
                     fp8rt_output_t *outputs, size_t numOutputs);
@@ -46,12 +46,14 @@ private:
   void bindOutputs(ShapeInstance &instance, const DLTensor *const *inputs,
                    DLTensor *const *outputs);
   void bindStored(ShapeInstance &instance);
-  void runStep(PreparedStep &step);
   void runObserved(ShapeInstance &instance, size_t index);
 
+  std::shared_ptr<Device> device;
   std::shared_ptr<Program> program;
+  std::shared_ptr<LoadedProgram> loaded;
   std::shared_ptr<State> state;
   const EntryPoint &entry;
+  std::unique_ptr<Queue> queue;
   Observer *observer = nullptr;
   size_t cachedShapes;
   /// The most recently used first.
@@ -59,11 +61,7 @@ private:
   /// Values of weights and states that the entry point uses.
   std::vector<uint32_t> storedRoots;
   std::vector<int64_t> dims;
-  AlignedMemory arena;
-  /// One thread's after the other.
-  AlignedMemory scratch;
-  int64_t scratchStride = 0;
-  ThreadPool pool;
+  DeviceMemory arena;
   std::mutex mutex;
 };
 

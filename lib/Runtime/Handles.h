@@ -16,8 +16,9 @@
 #include <memory>
 #include <new>
 
-/// A reference to a program.
+/// A reference to the programs of a package; `program` has the signature.
 struct fp8rt_program_s {
+  std::shared_ptr<fp8c::rt::Programs> programs;
   std::shared_ptr<fp8c::rt::Program> program;
 };
 

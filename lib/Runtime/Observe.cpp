@@ -9,8 +9,6 @@
 #include "Context.h"
 #include "Handles.h"
 
-#include <chrono>
-
 using namespace fp8c::rt;
 using wire::ValueKind;
 
@@ -62,18 +60,12 @@ void Context::runObserved(ShapeInstance &instance, size_t index) {
     shown.kernel = view(kernel.name());
     shown.exact = kernel.exact();
   }
-  if (step.matmul) {
-    shown.m = step.matmul->m();
-    shown.n = step.matmul->n();
-    shown.k = step.matmul->k();
-    shown.batch = step.matmul->batch();
-  }
-  if (step.attention) {
-    shown.m = step.attention->queries();
-    shown.n = step.attention->keys();
-    shown.k = step.attention->headDim();
-    shown.batch = step.attention->batch();
-  }
+  shown.m = step.product.m;
+  shown.n = step.product.n;
+  shown.k = step.product.k;
+  shown.batch = step.product.batch;
+  shown.how = step.command->describe();
+  shown.device = device.get();
   auto show = [&](uint32_t value) {
     const wire::Value &v = *plan.values()->Get(value);
     const Tensor &t = instance.tensor(value);
@@ -98,10 +90,24 @@ void Context::runObserved(ShapeInstance &instance, size_t index) {
   for (uint32_t value : *step.wire->writes())
     shown.writes.push_back(show(value));
   observer->beforeStep(shown);
-  auto start = std::chrono::steady_clock::now();
-  runStep(step);
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  observer->afterStep(shown, time.count());
+  queue->startTiming();
+  step.command->run();
+  double seconds = queue->stopTiming();
+  observer->afterStep(shown, seconds);
+}
+
+void fp8c::rt::readMemory(const ObservedStep &step, void *to, const void *from,
+                          size_t bytes) {
+  step.device->download(to, from, bytes);
+}
+
+void fp8c::rt::writeMemory(const ObservedStep &step, void *to, const void *from,
+                           size_t bytes) {
+  step.device->upload(to, from, bytes);
+}
+
+bool fp8c::rt::isHostMemory(const ObservedStep &step) {
+  return step.device->dlpack().device_type == kDLCPU;
 }
 
 void fp8c::rt::setObserver(fp8rt_context_t *context, Observer *observer) {

@@ -189,10 +189,18 @@ void Package::readManifest() {
   for (const json &object : objectList) {
     require(object.is_object(), FP8RT_INVALID_PACKAGE, label,
             ": manifest.json: objects holds something else");
-    if (getString(object, "device") == "cpu")
-      objects.push_back({getString(object, "isa"), getString(object, "file")});
+    objects.push_back({getString(object, "device"), getString(object, "isa"),
+                       getString(object, "file")});
   }
-  planName = package::kPlanFile;
+  const json plans = manifest.value("plans", json());
+  require(plans.is_array() && !plans.empty(), FP8RT_INVALID_PACKAGE, label,
+          ": manifest.json has no plans");
+  for (const json &plan : plans) {
+    require(plan.is_object() && !getString(plan, "target").empty(),
+            FP8RT_INVALID_PACKAGE, label,
+            ": manifest.json: a plan has no target");
+    planList.push_back({getString(plan, "target"), getString(plan, "file")});
+  }
   if (files.count(package::kWeightsFile))
     tensors = readSafetensors(entry(package::kWeightsFile),
                               label + ": " + package::kWeightsFile);
@@ -230,15 +238,29 @@ Bytes Package::cpuObject() const {
     if (!(isa == package::kIsaV4 ? v4 : v3))
       continue;
     for (const Object &object : objects)
-      if (object.isa == isa)
+      if (object.device == package::kCpu && object.isa == isa)
         return checkedEntry(object.file);
   }
   std::string have;
   for (const Object &object : objects)
-    have += (have.empty() ? "" : ", ") + object.isa;
+    if (object.device == package::kCpu)
+      have += (have.empty() ? "" : ", ") + object.isa;
   fail(FP8RT_INCOMPATIBLE, label, ": has CPU kernels for ",
        have.empty() ? "no processor" : have, ", this processor runs ",
        v4   ? "x86-64-v4 and x86-64-v3"
        : v3 ? "x86-64-v3"
             : "neither x86-64-v4 nor x86-64-v3");
+}
+
+Bytes Package::gpuObject(const std::string &target,
+                         const char *extension) const {
+  std::string suffix = std::string(".") + extension;
+  for (const Object &object : objects) {
+    const std::string &file = object.file;
+    if (object.device == package::kCuda && object.isa == target &&
+        file.size() > suffix.size() &&
+        !file.compare(file.size() - suffix.size(), suffix.size(), suffix))
+      return checkedEntry(file);
+  }
+  return {};
 }

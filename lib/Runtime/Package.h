@@ -29,11 +29,21 @@ public:
   Package(const Package &) = delete;
   Package &operator=(const Package &) = delete;
 
-  /// The plan's bytes, hash checked.
-  Bytes plan() const { return checkedEntry(planName); }
+  /// A plan's target and entry.
+  struct Plan {
+    std::string target;
+    std::string file;
+  };
+  /// The plans, one a target, at least one.
+  const std::vector<Plan> &plans() const { return planList; }
+  /// A plan's bytes, hash checked.
+  Bytes plan(const Plan &plan) const { return checkedEntry(plan.file); }
   /// The shared object for the best instruction set that this processor has,
   /// hash checked.
   Bytes cpuObject() const;
+  /// The kernels of a GPU's target as machine code and as PTX, hash checked;
+  /// null where the package has none.
+  Bytes gpuObject(const std::string &target, const char *extension) const;
   /// The tensors of weights.safetensors by key.
   const std::unordered_map<std::string, StoredTensor> &weights() const {
     return tensors;
@@ -53,15 +63,16 @@ private:
     uint64_t size;
     std::string sha256;
   };
-  /// A shared object for the CPU.
+  /// The kernels for an instruction set or a GPU.
   struct Object {
+    std::string device;
     std::string isa;
     std::string file;
   };
   Bytes file;
   void *mapping = nullptr;
   std::string label = "the package";
-  std::string planName;
+  std::vector<Plan> planList;
   std::unordered_map<std::string, Bytes> entries;
   std::unordered_map<std::string, File> files;
   std::vector<Object> objects;

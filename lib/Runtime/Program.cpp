@@ -8,15 +8,17 @@
 
 #include "Program.h"
 
-#include "CPU/KernelObject.h"
+#include "Device.h"
 #include "Tensor.h"
 
 #include <cstring>
 
 using namespace fp8c::rt;
 
-Program::Program(std::unique_ptr<Package> owned) : package(std::move(owned)) {
-  Bytes bytes = package->plan();
+Program::Program(std::shared_ptr<const Package> owner,
+                 const Package::Plan &place)
+    : source(std::move(owner)) {
+  Bytes bytes = source->plan(place);
   if (reinterpret_cast<uintptr_t>(bytes.data) % 8) {
     // Flatbuffers want aligned memory; an odd writer does not stop us.
     size_t units = bytes.size / sizeof(std::max_align_t) + 1;
@@ -25,6 +27,9 @@ Program::Program(std::unique_ptr<Package> owned) : package(std::move(owned)) {
     bytes.data = reinterpret_cast<unsigned char *>(copies.back().get());
   }
   wirePlan = verifyPlan(bytes);
+  require(target() == place.target, FP8RT_INVALID_PACKAGE,
+          "plan: its target \"", target(), "\" is not the manifest's \"",
+          place.target, "\"");
   readWeights();
 
   auto stored = [](const flatbuffers::String *name, DType dtype,
@@ -93,9 +98,9 @@ SignatureItem Program::describe(const char *name, uint32_t value) const {
 
 void Program::readWeights() {
   for (const wire::Weight *w : *plan().weights()) {
-    auto it = package->weights().find(w->key()->str());
+    auto it = source->weights().find(w->key()->str());
     weightPointers.push_back(nullptr);
-    if (it == package->weights().end())
+    if (it == source->weights().end())
       continue;
     const StoredTensor &stored = it->second;
     require(stored.dtype == w->dtype() &&
@@ -127,7 +132,7 @@ const EntryPoint &Program::entry(const char *name) const {
        have.empty() ? "none" : have);
 }
 
-void Program::bindWeight(const char *name, const DLTensor &tensor) {
+bool Program::bindWeight(const char *name, const DLTensor &tensor) {
   require(!frozen, FP8RT_INVALID_STATE, "weight \"", name,
           "\" cannot be bound once a context exists");
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -135,21 +140,18 @@ void Program::bindWeight(const char *name, const DLTensor &tensor) {
       continue;
     checkTensor(tensor, weights[i].dtype, weights[i].dims, "weight", name);
     weightPointers[i] = tensorData(tensor);
-    return;
+    return true;
   }
-  fail(FP8RT_NOT_FOUND, "no weight \"", name, "\"");
+  return false;
 }
 
-const KernelObject &Program::cpuKernels() {
+std::shared_ptr<LoadedProgram> Program::loadOn(Device &device) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (!kernels) {
-    std::vector<std::string> symbols;
-    for (const wire::Kernel *kernel : *plan().kernels())
-      symbols.push_back(kernel->symbol()->str());
-    Bytes object = symbols.empty() ? Bytes{} : package->cpuObject();
-    kernels = std::make_unique<KernelObject>(object, symbols);
-  }
-  return *kernels;
+  std::weak_ptr<LoadedProgram> &known = loaded[device.name()];
+  std::shared_ptr<LoadedProgram> result = known.lock();
+  if (!result)
+    known = result = device.load(shared_from_this());
+  return result;
 }
 
 std::string Program::exprText(uint32_t index) const {
@@ -190,4 +192,66 @@ std::string Program::exprText(uint32_t index) const {
     }
   };
   return Printer{plan()}.print(index, 6);
+}
+
+//===----------------------------------------------------------------------===//
+// All plans of a package
+//===----------------------------------------------------------------------===//
+
+/// Whether two lists show the caller the same; messages need no more.
+static bool sameItems(const std::vector<SignatureItem> &a,
+                      const std::vector<SignatureItem> &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const SignatureItem &x, const SignatureItem &y) {
+                      return x.name == y.name && x.kind == y.kind &&
+                             x.dtype == y.dtype && x.dims == y.dims;
+                    });
+}
+
+static bool sameEntries(const std::vector<EntryPoint> &a,
+                        const std::vector<EntryPoint> &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const EntryPoint &x, const EntryPoint &y) {
+                      return x.name == y.name &&
+                             sameItems(x.inputs, y.inputs) &&
+                             sameItems(x.outputs, y.outputs);
+                    });
+}
+
+Programs::Programs(std::unique_ptr<Package> owned) {
+  std::shared_ptr<const Package> package = std::move(owned);
+  for (const Package::Plan &plan : package->plans()) {
+    programs.push_back(std::make_shared<Program>(package, plan));
+    targetText += (targetText.empty() ? "" : ", ") + plan.target;
+    require(sameItems(programs.back()->states, first()->states) &&
+                sameEntries(programs.back()->entries, first()->entries),
+            FP8RT_INVALID_PACKAGE, package->name(), ": the plans for ",
+            first()->target(), " and ", plan.target,
+            " have different signatures or states");
+  }
+}
+
+const std::shared_ptr<Program> &
+Programs::forDevice(const Device &device) const {
+  const std::shared_ptr<Program> *best = nullptr;
+  for (const std::shared_ptr<Program> &program : programs) {
+    int rank = device.rankTarget(program->target());
+    if (rank && (!best || rank > device.rankTarget((*best)->target())))
+      best = &program;
+  }
+  require(best, FP8RT_INCOMPATIBLE, "the package has plans for ", targetText,
+          ", none runs on ", device.name());
+  return *best;
+}
+
+void Programs::bindWeight(const char *name, const DLTensor &tensor) {
+  bool found = false;
+  for (const std::shared_ptr<Program> &program : programs)
+    found |= program->bindWeight(name, tensor);
+  require(found, FP8RT_NOT_FOUND, "no weight \"", name, "\"");
+}
+
+void Programs::freeze() {
+  for (const std::shared_ptr<Program> &program : programs)
+    program->freeze();
 }

@@ -12,13 +12,15 @@
 #include "Package.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 namespace fp8c::rt {
 
-class KernelObject;
+class Device;
+class LoadedProgram;
 
 /// "No value" in the plan's optional fields.
 inline constexpr uint32_t kNone = 0xFFFFFFFF;
@@ -104,7 +106,8 @@ struct EntryPoint {
 /// the first context.
 class Program : public std::enable_shared_from_this<Program> {
 public:
-  explicit Program(std::unique_ptr<Package> package);
+  /// `plan` is one of the package's.
+  Program(std::shared_ptr<const Package> package, const Package::Plan &plan);
   ~Program();
 
   const wire::Plan &plan() const { return *wirePlan; }
@@ -112,12 +115,15 @@ public:
   const EntryPoint &entry(const char *name) const;
   /// The weight's memory; null while it is not bound.
   const void *weightData(size_t weight) const { return weightPointers[weight]; }
-  /// Uses the caller's memory for a weight.
-  void bindWeight(const char *name, const DLTensor &tensor);
+  /// Uses the caller's memory for a weight; false if there is none of the name.
+  bool bindWeight(const char *name, const DLTensor &tensor);
   /// From now on weights stay as they are.
   void freeze() { frozen = true; }
-  /// The CPU's kernels, loaded at the first call.
-  const KernelObject &cpuKernels();
+  const Package &package() const { return *source; }
+  /// What the plan was made for.
+  std::string target() const { return plan().target()->str(); }
+  /// The program in a device's memory; contexts of a device share it.
+  std::shared_ptr<LoadedProgram> loadOn(Device &device);
   /// An expression as text, "17*s1".
   std::string exprText(uint32_t expr) const;
 
@@ -129,14 +135,38 @@ private:
   void readWeights();
   SignatureItem describe(const char *name, uint32_t value) const;
 
-  std::unique_ptr<Package> package;
+  std::shared_ptr<const Package> source;
   const wire::Plan *wirePlan;
   std::vector<const void *> weightPointers;
   /// Copies of weights whose data is not aligned to their elements.
   std::vector<std::unique_ptr<std::max_align_t[]>> copies;
   std::mutex mutex;
-  std::unique_ptr<KernelObject> kernels;
+  /// By the device's name.
+  std::map<std::string, std::weak_ptr<LoadedProgram>> loaded;
   std::atomic<bool> frozen{false};
+};
+
+/// The plans of a package: programs of one signature, for different targets.
+class Programs {
+public:
+  explicit Programs(std::unique_ptr<Package> package);
+
+  /// The one whose signature and states stand for all.
+  const std::shared_ptr<Program> &first() const { return programs.front(); }
+  /// The one that runs best on a device. Throws if none does.
+  const std::shared_ptr<Program> &forDevice(const Device &device) const;
+  /// "cpu, sm_90a".
+  const std::string &targets() const { return targetText; }
+  void bindWeight(const char *name, const DLTensor &tensor);
+  void freeze();
+  /// Whether a state of that program fits.
+  bool owns(const Program &program) const {
+    return &program == programs.front().get();
+  }
+
+private:
+  std::vector<std::shared_ptr<Program>> programs;
+  std::string targetText;
 };
 
 } // namespace fp8c::rt

@@ -8,7 +8,6 @@
 
 #include "ShapeInstance.h"
 
-#include "CPU/Copy.h"
 #include "MemoryPlanner.h"
 
 #include <algorithm>
@@ -16,8 +15,8 @@
 using namespace fp8c::rt;
 using wire::ValueKind;
 
-ShapeInstance::ShapeInstance(Program &program, const EntryPoint &entry,
-                             std::vector<int64_t> dims)
+ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
+                             Queue &queue, std::vector<int64_t> dims)
     : program(program), key(std::move(dims)),
       sizes(solveSizes(program, entry, key.data())),
       tensors(program.plan().values()->size()), roots(tensors.size()),
@@ -34,11 +33,14 @@ ShapeInstance::ShapeInstance(Program &program, const EntryPoint &entry,
   for (const wire::Step *step : *entry.wire->steps())
     forEachOperand(*step, [&](uint32_t value, bool) { useValue(value); });
   placeArena();
-  for (const wire::Step *wireStep : *entry.wire->steps()) {
-    steps.emplace_back();
-    steps.back().wire = wireStep;
-    prepare(steps.back());
-    scratchSize = std::max(scratchSize, alignUp(steps.back().scratch));
+  // Commands refer to their steps, which stay where they are.
+  steps.resize(entry.wire->steps()->size());
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    PreparedStep &step = steps[i];
+    step.wire = entry.wire->steps()->Get(i);
+    prepare(step);
+    step.command = queue.prepare(step);
+    scratchSize = std::max(scratchSize, step.command->scratchBytes());
   }
 }
 
@@ -139,7 +141,6 @@ void ShapeInstance::prepare(PreparedStep &step) {
   switch (step.wire->command_type()) {
   case wire::Command::Launch: {
     const wire::Launch &launch = *step.wire->command_as_Launch();
-    step.kernel = program.cpuKernels().kernel(launch.kernel());
     step.tasks = sizes.get(launch.tasks(), where.c_str());
     step.scratch = sizes.get(launch.scratch(), where.c_str());
     require(step.tasks >= 0 && step.scratch >= 0 &&
@@ -155,7 +156,7 @@ void ShapeInstance::prepare(PreparedStep &step) {
   }
   case wire::Command::Matmul: {
     const wire::Matmul &m = *step.wire->command_as_Matmul();
-    MatmulArgs args;
+    MatmulArgs &args = step.matmul;
     args.a = &tensors[m.a()];
     args.b = &tensors[m.b()];
     args.d = &tensors[m.d()];
@@ -171,13 +172,13 @@ void ShapeInstance::prepare(PreparedStep &step) {
     args.bBlockK = m.b_block_k();
     args.bBlockN = m.b_block_n();
     args.saturate = m.saturate();
-    step.matmul = std::make_unique<Matmul>(args, where);
-    step.scratch = step.matmul->scratchBytes();
+    args.fastAccum = m.fast_accum();
+    step.product = checkMatmul(args, where);
     break;
   }
   case wire::Command::Attention: {
     const wire::Attention &a = *step.wire->command_as_Attention();
-    AttentionArgs args;
+    AttentionArgs &args = step.attention;
     args.query = &tensors[a.query()];
     args.key = &tensors[a.key()];
     args.value = &tensors[a.value()];
@@ -185,8 +186,7 @@ void ShapeInstance::prepare(PreparedStep &step) {
     args.mask = optional(a.mask());
     args.scale = static_cast<float>(a.scale());
     args.causal = a.causal();
-    step.attention = std::make_unique<Attention>(args, where);
-    step.scratch = step.attention->scratchBytes();
+    step.product = checkAttention(args, where);
     break;
   }
   case wire::Command::Copy: {

@@ -9,9 +9,8 @@
 #ifndef FP8C_LIB_RUNTIME_SHAPEINSTANCE_H
 #define FP8C_LIB_RUNTIME_SHAPEINSTANCE_H
 
-#include "CPU/Attention.h"
-#include "CPU/KernelObject.h"
-#include "CPU/Matmul.h"
+#include "Device.h"
+#include "Operations.h"
 #include "Program.h"
 #include "Sizes.h"
 #include "Tensor.h"
@@ -24,20 +23,21 @@ namespace fp8c::rt {
 /// A step with everything but pointers worked out.
 struct PreparedStep {
   const wire::Step *wire = nullptr;
-  /// Launch: the function, its units of work and the evaluated size block.
-  KernelFn kernel = nullptr;
+  /// Launch: units of work, the evaluated size block and scratch memory.
   int64_t tasks = 0;
+  int64_t scratch = 0;
   std::vector<int64_t> sizes;
   std::vector<const Tensor *> operands;
   std::vector<void *> pointers;
   /// Matmul and Attention.
-  std::unique_ptr<Matmul> matmul;
-  std::unique_ptr<Attention> attention;
+  MatmulArgs matmul;
+  AttentionArgs attention;
+  ProductSizes product;
   /// Copy and Fill.
   const Tensor *source = nullptr;
   const Tensor *target = nullptr;
-  /// Bytes of scratch that each thread needs.
-  int64_t scratch = 0;
+  /// What the device does.
+  std::unique_ptr<Command> command;
 };
 
 /// Sizes, offsets and command parameters of an entry point for one set of input
@@ -46,7 +46,7 @@ class ShapeInstance {
 public:
   /// Solves and checks the sizes; `dims` are all inputs' dims one after the
   /// other. Throws an Error when they do not fit.
-  ShapeInstance(Program &program, const EntryPoint &entry,
+  ShapeInstance(const Program &program, const EntryPoint &entry, Queue &queue,
                 std::vector<int64_t> dims);
   ShapeInstance(const ShapeInstance &) = delete;
 
@@ -54,7 +54,7 @@ public:
   const std::vector<int64_t> &inputDims() const { return key; }
   /// Bytes of arena memory that it needs.
   int64_t arenaBytes() const { return arenaSize; }
-  /// Bytes of scratch memory that each thread needs.
+  /// The most bytes of scratch memory that a command needs.
   int64_t scratchBytes() const { return scratchSize; }
   /// A value of the plan that this entry point uses.
   const Tensor &tensor(uint32_t value) const { return tensors[value]; }
@@ -81,7 +81,7 @@ private:
   void placeArena();
   void prepare(PreparedStep &step);
 
-  Program &program;
+  const Program &program;
   std::vector<int64_t> key;
   Sizes sizes;
   /// Indexed by the plan's values; those of other entry points stay empty.

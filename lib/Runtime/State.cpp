@@ -16,8 +16,26 @@ using namespace fp8c::rt;
 
 State::State(std::shared_ptr<Program> owner) : program(std::move(owner)) {
   for (size_t i = 0; i < program->states.size(); ++i)
-    buffers.emplace_back(int64_t(bytes(i)));
+    buffers.emplace_back(device, int64_t(bytes(i)));
   reset();
+}
+
+void State::attach(const std::shared_ptr<Device> &where) {
+  if (attached || where == device) {
+    attached = true;
+    require(where == device, FP8RT_INVALID_ARGUMENT, "the state is on ",
+            device->name(), ", the context on ", where->name());
+    return;
+  }
+  std::vector<DeviceMemory> moved;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    moved.emplace_back(where, int64_t(bytes(i)));
+    if (bytes(i))
+      where->upload(moved[i].data(), buffers[i].data(), bytes(i));
+  }
+  buffers = std::move(moved);
+  device = where;
+  attached = true;
 }
 
 size_t State::bytes(size_t buffer) const {
@@ -34,7 +52,7 @@ void State::reset() {
             "\" is not bound: it is the initial value of state \"",
             program->states[i].name, "\"");
     if (bytes(i))
-      std::memcpy(buffers[i].data(), initial, bytes(i));
+      device->upload(buffers[i].data(), initial, bytes(i));
   }
 }
 
@@ -50,7 +68,7 @@ void State::get(const char *name, const DLTensor &tensor) const {
   checkTensor(tensor, program->states[i].dtype, program->states[i].dims,
               "state", name);
   if (bytes(i))
-    std::memcpy(tensorData(tensor), buffers[i].data(), bytes(i));
+    device->download(tensorData(tensor), buffers[i].data(), bytes(i));
 }
 
 void State::set(const char *name, const DLTensor &tensor) {
@@ -58,14 +76,18 @@ void State::set(const char *name, const DLTensor &tensor) {
   checkTensor(tensor, program->states[i].dtype, program->states[i].dims,
               "state", name);
   if (bytes(i))
-    std::memcpy(buffers[i].data(), tensorData(tensor), bytes(i));
+    device->upload(buffers[i].data(), tensorData(tensor), bytes(i));
 }
 
 void State::save(const std::string &path) const {
   std::vector<TensorToStore> tensors;
+  std::vector<std::unique_ptr<char[]>> copies;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const SignatureItem &item = program->states[i];
-    tensors.push_back({item.name, item.dtype, item.dims, buffers[i].data()});
+    copies.emplace_back(new char[bytes(i)]);
+    if (bytes(i))
+      device->download(copies[i].get(), buffers[i].data(), bytes(i));
+    tensors.push_back({item.name, item.dtype, item.dims, copies[i].get()});
   }
   writeSafetensors(path, tensors);
 }
@@ -96,5 +118,5 @@ void State::restore(const std::string &path) {
   }
   for (size_t i = 0; i < found.size(); ++i)
     if (bytes(i))
-      std::memcpy(buffers[i].data(), found[i]->data.data, bytes(i));
+      device->upload(buffers[i].data(), found[i]->data.data, bytes(i));
 }

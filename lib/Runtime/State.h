@@ -9,7 +9,7 @@
 #ifndef FP8C_LIB_RUNTIME_STATE_H
 #define FP8C_LIB_RUNTIME_STATE_H
 
-#include "Memory.h"
+#include "Device.h"
 #include "Program.h"
 
 #include <memory>
@@ -31,15 +31,21 @@ public:
   void save(const std::string &path) const;
   void restore(const std::string &path);
 
+  /// Moves the buffers to a device, once and for all: contexts of two devices
+  /// do not share a state.
+  void attach(const std::shared_ptr<Device> &device);
   char *data(size_t buffer) const { return buffers[buffer].data(); }
-  Program &owner() const { return *program; }
+  const Program &owner() const { return *program; }
 
 private:
   size_t find(const char *name) const;
   size_t bytes(size_t buffer) const;
 
   std::shared_ptr<Program> program;
-  std::vector<AlignedMemory> buffers;
+  /// The CPU until a context attaches.
+  std::shared_ptr<Device> device = openCpu();
+  bool attached = false;
+  std::vector<DeviceMemory> buffers;
 };
 
 } // namespace fp8c::rt

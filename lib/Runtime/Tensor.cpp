@@ -12,6 +12,9 @@
 
 using namespace fp8c::rt;
 
+/// What the widest loads of generated kernels need.
+static constexpr uintptr_t kGpuAlignment = 16;
+
 std::string fp8c::rt::dimsText(const std::vector<int64_t> &dims) {
   std::string text = "(";
   for (size_t i = 0; i < dims.size(); ++i)
@@ -20,7 +23,8 @@ std::string fp8c::rt::dimsText(const std::vector<int64_t> &dims) {
 }
 
 void fp8c::rt::checkLayout(const DLTensor &tensor, DType dtype, size_t rank,
-                           const char *role, const char *name, bool checkData) {
+                           const char *role, const char *name, bool checkData,
+                           DLDevice device) {
   auto check = [&](bool condition, const auto &...parts) {
     if (!condition)
       fail(FP8RT_MISMATCH, role, " \"", name, "\"", parts...);
@@ -34,9 +38,20 @@ void fp8c::rt::checkLayout(const DLTensor &tensor, DType dtype, size_t rank,
           dtypeName(dtype));
   check(tensor.ndim >= 0 && size_t(tensor.ndim) == rank, ": got rank ",
         tensor.ndim, ", expected ", rank);
-  check(tensor.device.device_type == kDLCPU, ": got device type ",
-        int(tensor.device.device_type), ", expected ", int(kDLCPU),
-        " (the CPU)");
+  auto isOn = [&](DLDevice wanted) {
+    return tensor.device.device_type == wanted.device_type &&
+           tensor.device.device_id == wanted.device_id;
+  };
+  // All of the host's memory is one device.
+  if (device.device_type == kDLCPU)
+    check(tensor.device.device_type == kDLCPU, ": got device type ",
+          int(tensor.device.device_type), ", expected ", int(kDLCPU),
+          " (the CPU)");
+  else
+    check(isOn(device), ": got device type ", int(tensor.device.device_type),
+          " number ", tensor.device.device_id, ", expected ",
+          int(device.device_type), " number ", device.device_id,
+          " (the context's GPU)");
   check(rank == 0 || tensor.shape, ": its shape is null");
   for (size_t i = 0; i < rank; ++i)
     check(tensor.shape[i] >= 0, ": dim ", i, ": got ", tensor.shape[i],
@@ -53,15 +68,18 @@ void fp8c::rt::checkLayout(const DLTensor &tensor, DType dtype, size_t rank,
   if (!checkData || bytes == 0)
     return;
   check(tensor.data, ": its data is null");
-  check(reinterpret_cast<uintptr_t>(tensorData(tensor)) % elementSize(dtype) ==
-            0,
+  uintptr_t address = reinterpret_cast<uintptr_t>(tensorData(tensor));
+  check(address % elementSize(dtype) == 0,
         ": its data is not aligned to its elements");
+  check(device.device_type == kDLCPU || address % kGpuAlignment == 0,
+        ": its data is not aligned to ", kGpuAlignment, " bytes");
 }
 
 void fp8c::rt::checkTensor(const DLTensor &tensor, DType dtype,
                            const std::vector<int64_t> &dims, const char *role,
                            const char *name) {
-  checkLayout(tensor, dtype, dims.size(), role, name, true);
+  checkLayout(tensor, dtype, dims.size(), role, name, true,
+              DLDevice{kDLCPU, 0});
   for (size_t i = 0; i < dims.size(); ++i)
     if (tensor.shape[i] != dims[i])
       fail(FP8RT_MISMATCH, role, " \"", name, "\": dim ", i, ": got ",

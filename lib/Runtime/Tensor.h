@@ -35,13 +35,15 @@ inline char *tensorData(const DLTensor &tensor) {
   return static_cast<char *>(tensor.data) + tensor.byte_offset;
 }
 
-/// Checks a caller's tensor: on the CPU, of the dtype, dense and row-major, its
-/// data aligned to elements and not null (when it has elements).
-/// `checkData` false leaves the data out. Does not allocate when all is well.
+/// Checks a caller's tensor: on the device, of the dtype, dense and row-major,
+/// its data not null (when it has elements) and aligned to elements, on a GPU
+/// to 16 bytes. `checkData` false leaves the data out. Does not allocate when
+/// all is well.
 void checkLayout(const DLTensor &tensor, DType dtype, size_t rank,
-                 const char *role, const char *name, bool checkData);
+                 const char *role, const char *name, bool checkData,
+                 DLDevice device);
 
-/// Checks layout, data and dims of a caller's tensor.
+/// Checks layout, data and dims of a caller's tensor on the CPU.
 void checkTensor(const DLTensor &tensor, DType dtype,
                  const std::vector<int64_t> &dims, const char *role,
                  const char *name);

@@ -144,7 +144,6 @@ int main(int argc, char **argv) {
       return fail("'" + dumpDir + "' cannot be made: " + error.message());
   for (const EmitLevel &level : kTextLevels) {
     bool wanted = emit == level.emit && !output.empty();
-    // Code replaces the plan, so a package is written before it.
     bool dumped = !dumpDir.empty() && level.emit != Emit::Code;
     if (!wanted && !dumped)
       continue;

@@ -53,17 +53,23 @@ static void compile(const std::string &model, const CompileOptions &options,
     fail(errors.empty() ? "cannot compile \"" + model + "\"" : errors);
 }
 
-std::unique_ptr<Session> run::loadModel(const Options &options,
-                                        const CompileOptions &compileOptions) {
-  llvm::StringRef model(options.model);
+Model::Model(const std::string &path, const CompileOptions &options)
+    : package(path) {
+  llvm::StringRef model(path);
   if (!model.ends_with(".pt2") && !model.ends_with(".mlir"))
-    return Session::load(options.model, options.device);
-  llvm::SmallString<128> path;
+    return;
+  llvm::SmallString<128> file;
   if (std::error_code error =
-          llvm::sys::fs::createTemporaryFile("fp8-run", "fp8", path))
+          llvm::sys::fs::createTemporaryFile("fp8-run", "fp8", file))
     fail("cannot make a temporary file: ", error.message());
-  // The session keeps the file mapped; its name is not needed any more.
-  llvm::FileRemover remover(path);
-  compile(options.model, compileOptions, path.str().str());
-  return Session::load(path.str().str(), options.device);
+  llvm::FileRemover remover(file);
+  compile(path, options, file.str().str());
+  remover.releaseFile();
+  package = file.str().str();
+  isTemporary = true;
+}
+
+Model::~Model() {
+  if (isTemporary)
+    llvm::sys::fs::remove(package);
 }

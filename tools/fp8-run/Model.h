@@ -9,15 +9,27 @@
 #ifndef FP8C_TOOLS_FP8_RUN_MODEL_H
 #define FP8C_TOOLS_FP8_RUN_MODEL_H
 
-#include "Options.h"
 #include "Session.h"
 #include "fp8c/Pipelines/Compiler.h"
 
 namespace fp8c::run {
 
-/// Loads a package; a .pt2 or .mlir model is compiled first.
-std::unique_ptr<Session> loadModel(const Options &options,
-                                   const CompileOptions &compileOptions);
+/// A package; a .pt2 or .mlir model is compiled first, into a temporary file
+/// that lives as long as this.
+class Model {
+public:
+  Model(const std::string &path, const CompileOptions &options);
+  ~Model();
+  Model(const Model &) = delete;
+
+  std::unique_ptr<Session> load(const std::string &device) const {
+    return Session::load(package, device);
+  }
+
+private:
+  std::string package;
+  bool isTemporary = false;
+};
 
 } // namespace fp8c::run
 

@@ -20,6 +20,8 @@ namespace fp8c::run {
 struct Options {
   std::string model;
   std::string device;
+  /// Empty for none.
+  std::string compare;
 
   std::string inputs;
   /// NAME=FILE.npy

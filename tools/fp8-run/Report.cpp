@@ -9,6 +9,7 @@
 #include "Report.h"
 
 #include "fp8c/Compare/Distance.h"
+#include "fp8c/Compare/HostStep.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -162,6 +163,16 @@ static int64_t countBytes(const rt::ObservedValue &value) {
   for (int64_t dim : value.dims)
     bytes *= dim;
   return bytes;
+}
+
+void Recorder::afterStep(const rt::ObservedStep &step, double) {
+  const compare::HostStep host(step);
+  for (const rt::ObservedValue &value : host.get().writes) {
+    HostTensor &tensor = values[compare::getTraceKey(value)];
+    tensor = HostTensor::make(value.dtype, value.dims);
+    const compare::TensorView to = tensor.view();
+    compare::copyElements(compare::view(value), to, tensor.data.data());
+  }
 }
 
 void Profile::afterStep(const rt::ObservedStep &step, double seconds) {

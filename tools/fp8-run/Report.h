@@ -30,6 +30,14 @@ bool printLockstep(const compare::Lockstep &lockstep, const Options &options);
 /// Times of calls in seconds.
 void printBenchmark(std::vector<double> seconds, bool json);
 
+/// Keeps the last value of everything that a call writes.
+class Recorder : public rt::Observer {
+public:
+  void afterStep(const rt::ObservedStep &step, double seconds) override;
+  /// By trace keys (Lockstep.h).
+  TensorMap values;
+};
+
 /// What a step costs, summed over calls.
 class Profile : public rt::Observer {
 public:

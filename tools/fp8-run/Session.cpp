@@ -34,11 +34,11 @@ static fp8rt_tensor_info_t makeInfo() {
   return info;
 }
 
-Session::Session(fp8rt_program_t *loaded, const std::string &device)
-    : program(loaded) {
+Session::Session(fp8rt_program_t *loaded, const std::string &deviceName)
+    : device(rt::openDevice(deviceName)), program(loaded) {
   fp8rt_context_options_t options{};
   options.struct_size = sizeof(options);
-  options.device = device.c_str();
+  options.device = deviceName.c_str();
   check(fp8rt_context_create(program, &options, &context));
   check(fp8rt_context_state(context, &state));
 
@@ -92,21 +92,38 @@ Session::getInputDims(size_t index, const std::vector<int64_t> &values) const {
   return dims;
 }
 
-void Session::call(std::vector<HostTensor> &arguments,
+Session::Bound Session::bindTensor(HostTensor &tensor) const {
+  Bound bound;
+  bound.tensor = tensor.toDLPack();
+  if (device->dlpack().device_type == kDLCPU)
+    return bound;
+  bound.memory = rt::DeviceMemory(device, int64_t(tensor.data.size()));
+  bound.tensor.data = bound.memory.data();
+  bound.tensor.device = device->dlpack();
+  return bound;
+}
+
+void Session::bind(std::vector<HostTensor> &arguments,
                    std::vector<std::optional<HostTensor>> &results) {
-  std::vector<DLTensor> in, out;
-  std::vector<const DLTensor *> inPointers;
-  std::vector<DLTensor *> outPointers;
-  for (HostTensor &tensor : arguments)
-    in.push_back(tensor.toDLPack());
-  for (DLTensor &tensor : in)
-    inPointers.push_back(&tensor);
+  boundInputs.clear();
+  boundOutputs.clear();
+  inputPointers.clear();
+  outputPointers.clear();
+  for (HostTensor &tensor : arguments) {
+    boundInputs.push_back(bindTensor(tensor));
+    if (boundInputs.back().memory.size())
+      device->upload(boundInputs.back().memory.data(), tensor.data.data(),
+                     tensor.data.size());
+  }
+  for (Bound &bound : boundInputs)
+    inputPointers.push_back(&bound.tensor);
   if (results.empty()) {
     std::vector<fp8rt_output_t> infos(outputs.size());
     for (fp8rt_output_t &info : infos)
       info.struct_size = sizeof(info);
-    check(fp8rt_context_query_outputs(context, inPointers.data(), in.size(),
-                                      infos.data(), infos.size()));
+    check(fp8rt_context_query_outputs(context, inputPointers.data(),
+                                      inputPointers.size(), infos.data(),
+                                      infos.size()));
     for (const fp8rt_output_t &info : infos) {
       if (info.kind == FP8RT_NONE)
         results.emplace_back();
@@ -117,14 +134,37 @@ void Session::call(std::vector<HostTensor> &arguments,
                                            {info.dims, info.dims + info.ndim}));
     }
   }
-  out.resize(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i])
-      out[i] = results[i]->toDLPack();
-    outPointers.push_back(results[i] ? &out[i] : nullptr);
+    if (!results[i])
+      boundOutputs.emplace_back();
+    else if (outputs[i].kind == FP8RT_INTEGER)
+      boundOutputs.emplace_back().tensor = results[i]->toDLPack();
+    else
+      boundOutputs.push_back(bindTensor(*results[i]));
   }
-  check(fp8rt_context_call(context, inPointers.data(), in.size(),
-                           outPointers.data(), outPointers.size(), nullptr));
+  for (size_t i = 0; i < results.size(); ++i)
+    outputPointers.push_back(results[i] ? &boundOutputs[i].tensor : nullptr);
+}
+
+void Session::enqueue() {
+  check(fp8rt_context_call(context, inputPointers.data(), inputPointers.size(),
+                           outputPointers.data(), outputPointers.size(),
+                           nullptr));
+}
+
+void Session::fetch(std::vector<std::optional<HostTensor>> &results) {
+  wait();
+  for (size_t i = 0; i < results.size(); ++i)
+    if (boundOutputs[i].memory.size())
+      device->download(results[i]->data.data(), boundOutputs[i].memory.data(),
+                       results[i]->data.size());
+}
+
+void Session::call(std::vector<HostTensor> &arguments,
+                   std::vector<std::optional<HostTensor>> &results) {
+  bind(arguments, results);
+  enqueue();
+  fetch(results);
 }
 
 void Session::setState(const TensorMap &values) {

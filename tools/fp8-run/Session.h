@@ -10,6 +10,7 @@
 #define FP8C_TOOLS_FP8_RUN_SESSION_H
 
 #include "HostTensor.h"
+#include "Runtime/Device.h"
 #include "fp8c/Runtime/Observer.h"
 
 #include <memory>
@@ -57,6 +58,13 @@ public:
   /// Calls once; `results` get memory on the first call and keep it.
   void call(std::vector<HostTensor> &arguments,
             std::vector<std::optional<HostTensor>> &results);
+  /// The steps of a call: arguments to the device and memory for results, the
+  /// call itself (which a GPU may finish later), and results from the device.
+  void bind(std::vector<HostTensor> &arguments,
+            std::vector<std::optional<HostTensor>> &results);
+  void enqueue();
+  void wait() { device->wait(); }
+  void fetch(std::vector<std::optional<HostTensor>> &results);
   /// Initial values again, then those that `values` has.
   void setState(const TensorMap &values);
   /// Buffers as they are now.
@@ -66,6 +74,17 @@ public:
 private:
   Session(fp8rt_program_t *program, const std::string &device);
 
+  /// A tensor where the device reads or writes it.
+  struct Bound {
+    DLTensor tensor{};
+    rt::DeviceMemory memory;
+  };
+  Bound bindTensor(HostTensor &tensor) const;
+
+  std::shared_ptr<rt::Device> device;
+  std::vector<Bound> boundInputs, boundOutputs;
+  std::vector<const DLTensor *> inputPointers;
+  std::vector<DLTensor *> outputPointers;
   fp8rt_program_t *program = nullptr;
   fp8rt_context_t *context = nullptr;
   fp8rt_state_t *state = nullptr;

@@ -95,10 +95,10 @@ static cl::opt<double> maxDistanceOption(
 static cl::opt<std::string>
     compareOption("compare", cl::desc("run in lock-step with another device"),
                   cl::value_desc("DEVICE"), cl::cat(category));
-static cl::opt<std::string> deviceOption("device", cl::init("cpu"),
-                                         cl::desc("cpu (the default)"),
-                                         cl::value_desc("DEVICE"),
-                                         cl::cat(category));
+static cl::opt<std::string>
+    deviceOption("device", cl::init("cpu"),
+                 cl::desc("cpu (the default), cuda or cuda:N"),
+                 cl::value_desc("DEVICE"), cl::cat(category));
 static cl::opt<std::string>
     graphOption("graph", cl::init("auto"),
                 cl::desc("auto, on or off; the cpu has no graphs"),
@@ -128,6 +128,7 @@ static std::optional<Options> getOptions() {
   Options options;
   options.model = modelOption;
   options.device = deviceOption;
+  options.compare = compareOption;
   options.inputs = inputsOption;
   options.inputFiles.assign(inputOption.begin(), inputOption.end());
   options.dims.assign(dimOption.begin(), dimOption.end());
@@ -196,20 +197,61 @@ static void runBenchmark(Session &session, std::vector<HostTensor> &arguments,
   constexpr size_t kLeast = 5, kMost = 10000;
   std::vector<double> seconds;
   double total = 0;
+  session.bind(arguments, results);
   while (seconds.size() < kLeast || (total < 1 && seconds.size() < kMost)) {
-    seconds.push_back(
-        measureSeconds([&] { session.call(arguments, results); }));
+    seconds.push_back(measureSeconds([&] {
+      session.enqueue();
+      session.wait();
+    }));
     total += seconds.back();
   }
   printBenchmark(std::move(seconds), options.json);
 }
 
+/// What lock-step compares with.
+struct Reference {
+  /// Values of the last call by trace keys (Lockstep.h).
+  TensorMap trace;
+  /// What the state held before it, as far as it is known.
+  TensorMap buffers;
+};
+
+/// PyTorch's: its trace has buffers under the names of the graph's
+/// placeholders.
+static Reference readReference(const Session &session, const Options &options) {
+  Reference reference{readTensors(options.expectTrace), {}};
+  for (const Slot &slot : session.states) {
+    std::string node = "b_" + slot.name;
+    std::replace(node.begin(), node.end(), '.', '_');
+    auto found = reference.trace.find(node);
+    if (found != reference.trace.end())
+      reference.buffers[slot.name] = found->second;
+  }
+  return reference;
+}
+
+/// What another device computes.
+static Reference record(Session &session, std::vector<HostTensor> &arguments,
+                        const TensorMap &initial, const Options &options) {
+  Results results;
+  session.setState(initial);
+  for (int64_t i = 0; i + 1 < options.calls; ++i)
+    session.call(arguments, results);
+  Reference reference{{}, session.getState()};
+  Recorder recorder;
+  session.setObserver(&recorder);
+  session.call(arguments, results);
+  session.setObserver(nullptr);
+  reference.trace = std::move(recorder.values);
+  return reference;
+}
+
 /// Runs the calls again, the last one in lock-step with the trace.
 static bool runLockstep(Session &session, std::vector<HostTensor> &arguments,
-                        const TensorMap &initial, const Options &options) {
-  const TensorMap trace = readTensors(options.expectTrace);
+                        const TensorMap &initial, const Reference &reference,
+                        const Options &options) {
   std::map<std::string, compare::TensorView, std::less<>> views;
-  for (const auto &[name, tensor] : trace)
+  for (const auto &[name, tensor] : reference.trace)
     views.emplace(name, tensor.view());
   compare::Lockstep lockstep([&](std::string_view node) {
     auto found = views.find(node);
@@ -219,14 +261,11 @@ static bool runLockstep(Session &session, std::vector<HostTensor> &arguments,
   session.setState(initial);
   for (int64_t i = 0; i + 1 < options.calls; ++i)
     session.call(arguments, results);
-  // The last call begins with PyTorch's buffers too: the trace has them under
-  // the names of the graph's placeholders.
+  // The last call begins with the reference's buffers too.
   TensorMap state = session.getState();
   for (auto &[name, tensor] : state) {
-    std::string node = "b_" + name;
-    std::replace(node.begin(), node.end(), '.', '_');
-    auto found = trace.find(node);
-    if (found != trace.end() && found->second.dims == tensor.dims &&
+    auto found = reference.buffers.find(name);
+    if (found != reference.buffers.end() && found->second.dims == tensor.dims &&
         found->second.dtype == tensor.dtype)
       tensor = found->second;
   }
@@ -242,7 +281,9 @@ static bool runLockstep(Session &session, std::vector<HostTensor> &arguments,
 }
 
 /// Does what the options ask for; false if a comparison missed its bar.
-static bool runSession(Session &session, const Options &options) {
+/// `other` computes what lock-step compares with; null for none.
+static bool runSession(Session &session, Session *other,
+                       const Options &options) {
   if (options.list) {
     printSignature(session);
     return true;
@@ -280,7 +321,11 @@ static bool runSession(Session &session, const Options &options) {
         printDistances(session.getState(), readTensors(options.expectState),
                        options.maxDistance, options.quiet);
   if (!options.expectTrace.empty())
-    passed &= runLockstep(session, arguments, initial, options);
+    passed &= runLockstep(session, arguments, initial,
+                          readReference(session, options), options);
+  if (other)
+    passed &= runLockstep(session, arguments, initial,
+                          record(*other, arguments, initial, options), options);
   if (options.profile) {
     Profile profile;
     session.setObserver(&profile);
@@ -305,14 +350,14 @@ int main(int argc, char **argv) {
   if (!options)
     return 2;
   try {
-    if (compareOption.getNumOccurrences())
-      fail("--compare=", compareOption.getValue(),
-           ": only the cpu device exists, there is nothing to compare with");
     llvm::Expected<CompileOptions> compileOptions = flags.get();
     if (!compileOptions)
       return usage(llvm::toString(compileOptions.takeError()));
-    std::unique_ptr<Session> session = loadModel(*options, *compileOptions);
-    return runSession(*session, *options) ? 0 : 1;
+    Model model(options->model, *compileOptions);
+    std::unique_ptr<Session> session = model.load(options->device), other;
+    if (!options->compare.empty())
+      other = model.load(options->compare);
+    return runSession(*session, other.get(), *options) ? 0 : 1;
   } catch (const std::exception &error) {
     std::fflush(stdout);
     std::fprintf(stderr, "fp8-run: %s\n", error.what());

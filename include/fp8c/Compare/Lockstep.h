@@ -70,6 +70,10 @@ struct Unmatched {
   std::string reason;
 };
 
+/// What a trace has a value under: its node, or "#" and its position in the
+/// plan, which plans of one package share, where it stands for none.
+std::string getTraceKey(const rt::ObservedValue &value);
+
 /// Set it on a context for one call, then read the rows.
 class Lockstep : public rt::Observer {
 public:

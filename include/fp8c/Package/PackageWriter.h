@@ -26,15 +26,28 @@ struct WeightData {
   llvm::StringRef bytes;
 };
 
-/// An ELF object with the kernels for one instruction set.
-struct KernelObject {
-  std::string isa;
+/// A plan in binary form.
+struct TargetPlan {
+  /// As on the command line: `cpu`, `sm_90a`.
+  std::string target;
   std::string bytes;
+};
+
+/// The kernels for one instruction set or target.
+struct KernelObject {
+  /// `cpu` or `cuda`.
+  std::string device;
+  std::string isa;
+  /// What its file's name ends in: `so`, `ptx`, `cubin`.
+  std::string extension;
+  std::string bytes;
+
+  std::string getFile() const { return "kernels/" + isa + "." + extension; }
 };
 
 /// What a package holds; Format.h says how.
 struct PackageContents {
-  std::string plan;
+  std::vector<TargetPlan> plans;
   std::vector<KernelObject> objects;
   std::vector<WeightData> weights;
   /// JSON, or empty.

@@ -11,7 +11,11 @@
 
 #include "fp8c/Import/Importer.h"
 #include "fp8c/Package/PackageWriter.h"
+#include "fp8c/Target/Target.h"
 
+#include "llvm/ADT/StringSet.h"
+
+#include <list>
 #include <vector>
 
 namespace fp8c {
@@ -40,6 +44,9 @@ struct DimRange {
 
 struct CompileOptions {
   import::ImportOptions import;
+  /// Where the package runs, one plan each. Levels from the plan on that are
+  /// printed are the first one's.
+  std::vector<const Target *> targets = {findTarget("cpu")};
   std::vector<DimRange> dims;
 };
 
@@ -60,12 +67,23 @@ public:
 
 private:
   mlir::LogicalResult narrowDims();
-  void dropUnused(package::PackageContents &contents);
-  mlir::LogicalResult runPipeline(llvm::StringRef pipeline);
+  mlir::LogicalResult runPipeline(mlir::ModuleOp module,
+                                  llvm::StringRef pipeline);
+  mlir::LogicalResult lowerToPlan(mlir::ModuleOp module, const Target &target);
+  mlir::LogicalResult addStoredWeights(package::PackageContents &contents);
+  mlir::LogicalResult addCpuPlan(package::PackageContents &contents,
+                                 std::list<std::string> &prepared,
+                                 llvm::StringSet<> &used);
+  mlir::LogicalResult addGpuPlan(const Target &target,
+                                 package::PackageContents &contents,
+                                 llvm::StringSet<> &used);
 
   mlir::MLIRContext &context;
   const CompileOptions &options;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// The kernels level, which each target's plan is made from, once `module`
+  /// has gone further.
+  mlir::OwningOpRef<mlir::ModuleOp> kernels;
   std::shared_ptr<import::Archive> archive;
   Level reached = Level::Import;
 };

@@ -9,15 +9,24 @@
 #ifndef FP8C_PIPELINES_KERNELSTOPLAN_H
 #define FP8C_PIPELINES_KERNELSTOPLAN_H
 
+#include "mlir/Pass/PassOptions.h"
+
 namespace mlir {
 class OpPassManager;
 } // namespace mlir
 
 namespace fp8c {
 
+struct KernelsToPlanOptions : mlir::PassPipelineOptions<KernelsToPlanOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("who runs the plan"),
+                             llvm::cl::init("cpu")};
+};
+
 /// Adds the passes that turn a module of kernels, products and attention into
 /// plan entries.
-void buildKernelsToPlanPipeline(mlir::OpPassManager &manager);
+void buildKernelsToPlanPipeline(mlir::OpPassManager &manager,
+                                const KernelsToPlanOptions &options);
 
 /// Registers the pipeline `fp8-kernels-to-plan`.
 void registerKernelsToPlanPipeline();

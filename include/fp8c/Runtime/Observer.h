@@ -20,10 +20,13 @@
 #include "fp8c/Runtime/fp8rt.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace fp8c::rt {
+
+class Device;
 
 /// A value of the plan, at the sizes of the running call.
 struct ObservedValue {
@@ -41,7 +44,8 @@ struct ObservedValue {
   std::vector<int64_t> dims;
   /// In elements; may be 0 and need not be those of a dense tensor.
   std::vector<int64_t> strides;
-  /// The first element. Not null unless the value has no elements.
+  /// The first element, in the device's memory. Not null unless the value has
+  /// no elements.
   void *data;
   /// False for what lives in the package or in an input of the caller's.
   bool writable;
@@ -72,7 +76,21 @@ struct ObservedStep {
   std::vector<ObservedValue> writes;
   /// M, N, K and batch of a product; zeros for other commands.
   int64_t m, n, k, batch;
+  /// The library's algorithm, or why a kernel of ours computes it; empty where
+  /// there is one way.
+  std::string how;
+  /// Whose memory the values are in.
+  Device *device;
 };
+
+/// Copies between a value's memory (from `data`, in elements' order of memory)
+/// and the host's.
+void readMemory(const ObservedStep &step, void *to, const void *from,
+                size_t bytes);
+void writeMemory(const ObservedStep &step, void *to, const void *from,
+                 size_t bytes);
+/// Whether values can be read and written in place.
+bool isHostMemory(const ObservedStep &step);
 
 /// What a tool implements.
 class Observer {

@@ -200,7 +200,7 @@ FP8RT_API fp8rt_status_t fp8rt_program_input_dims(
     const fp8rt_program_t *, const char *entry, size_t input,
     const int64_t *symbol_values, size_t num_symbols, int64_t *out_dims);
 
-/** What the package was compiled for: "cpu". */
+/** What the package was compiled for, joined by ", ": "cpu, sm_90a". */
 FP8RT_API fp8rt_status_t fp8rt_program_target(const fp8rt_program_t *,
                                               const char **out_target);
 
@@ -237,7 +237,7 @@ FP8RT_API fp8rt_status_t fp8rt_state_restore(fp8rt_state_t *state,
 typedef struct {
   /** sizeof(fp8rt_context_options_t). */
   size_t struct_size;
-  /** "cpu" (the default). */
+  /** "cpu" (the default), "cuda" or "cuda:N". */
   const char *device;
   /** What calls run; NULL: "forward". */
   const char *entry;

@@ -8,6 +8,8 @@
 
 #include "Entry.h"
 
+#include "fp8c/Codegen/LaunchShape.h"
+
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -178,8 +180,18 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
     for (OpFoldResult stride : operand.strides)
       sizes.push_back(shapes.arith.value(stride));
   sizes.append(captured);
-  Value tasks = kernel->program.buildTasks(builder, loc, extents);
-  Value scratch = kernel->program.buildScratch(builder, loc, extents);
+  Value tasks, scratch;
+  if (target.isCPU()) {
+    tasks = kernel->program.buildTasks(builder, loc, extents);
+    scratch = kernel->program.buildScratch(builder, loc, extents);
+  } else {
+    auto shape = codegen::LaunchShape::choose(kernel->program);
+    kernel->op.setThreads(shape.getThreads());
+    kernel->op.setResident(shape.resident);
+    tasks = shape.buildBlocks(builder, loc, kernel->program, extents);
+    // Shared memory is the kernel's own.
+    scratch = arith::ConstantIndexOp::create(builder, loc, 0);
+  }
 
   for (unsigned result : kernel->program.getAtomicResults()) {
     checkNotEmpty(loc, *kernel, result, extents);

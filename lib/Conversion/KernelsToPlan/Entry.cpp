@@ -42,9 +42,10 @@ StringRef toplan::getNodeName(Value value) {
   return "";
 }
 
-Entry::Entry(func::FuncOp func, plan::EntryOp entry, KernelTable &kernels)
+Entry::Entry(func::FuncOp func, plan::EntryOp entry, KernelTable &kernels,
+             const Target &target)
     : func(func), builder(OpBuilder::atBlockEnd(&entry.getBody().front())),
-      kernels(kernels), shapes(builder) {}
+      kernels(kernels), target(target), shapes(builder) {}
 
 LogicalResult Entry::run() {
   for (Operation &op : func.front())

@@ -18,6 +18,8 @@
 #include "Layout.h"
 #include "Shapes.h"
 
+#include "fp8c/Target/Target.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -41,7 +43,8 @@ bool isProducer(mlir::Operation *op);
 /// Converts one function.
 class Entry {
 public:
-  Entry(mlir::func::FuncOp func, plan::EntryOp entry, KernelTable &kernels);
+  Entry(mlir::func::FuncOp func, plan::EntryOp entry, KernelTable &kernels,
+        const Target &target);
 
   mlir::LogicalResult run();
 
@@ -109,6 +112,8 @@ private:
   mlir::func::FuncOp func;
   mlir::OpBuilder builder;
   KernelTable &kernels;
+  /// Who runs the plan.
+  const Target &target;
   Shapes shapes;
   /// Where the values of the function are.
   llvm::DenseMap<mlir::Value, Layout> layouts;

@@ -22,8 +22,15 @@ namespace {
 
 struct ConvertToPlanPass
     : public fp8c::impl::ConvertToPlanPassBase<ConvertToPlanPass> {
+  using ConvertToPlanPassBase::ConvertToPlanPassBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    const Target *launchTarget = findTarget(target);
+    if (!launchTarget) {
+      module.emitError() << "'" << target << "' is not a target";
+      return signalPassFailure();
+    }
     toplan::KernelTable kernels(module);
     for (auto func :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
@@ -35,7 +42,7 @@ struct ConvertToPlanPass
       auto entry =
           plan::EntryOp::create(builder, func.getLoc(), func.getSymName());
       entry.getBody().emplaceBlock();
-      if (failed(toplan::Entry(func, entry, kernels).run()))
+      if (failed(toplan::Entry(func, entry, kernels, *launchTarget).run()))
         return signalPassFailure();
       func.erase();
     }

@@ -133,35 +133,12 @@ FP8C_CLONES static void addRow(float *row, const float *other, int64_t n) {
 // Set-up
 //===----------------------------------------------------------------------===//
 
-Attention::Attention(const AttentionArgs &args, const std::string &where)
-    : args(args) {
-  const int64_t *q = args.query->dims, *k = args.key->dims;
-  const int64_t *v = args.value->dims, *o = args.out->dims;
-  auto check = [&](bool condition, const char *what) {
-    require(condition, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", what);
-  };
-  batches = q[0];
-  heads = q[1];
-  querySize = q[2];
-  headSize = q[3];
-  keySize = k[2];
-  valueSize = v[3];
-  check(k[0] == batches && v[0] == batches && o[0] == batches,
-        "the operands' batches differ");
-  check(o[1] == heads && k[1] == v[1] &&
-            (heads == 0 || (k[1] > 0 && heads % k[1] == 0)),
-        "the heads of query are not a multiple of those of key and value");
-  check(k[3] == headSize && v[2] == keySize && o[2] == querySize &&
-            o[3] == valueSize,
-        "the operands' queries, keys or head dims differ");
-  group = heads ? heads / k[1] : 1;
-  const int64_t extents[] = {batches, heads, querySize, keySize};
-  if (args.mask)
-    for (int i = 0; i < 4; ++i)
-      check(args.mask->dims[i] == extents[i] || args.mask->dims[i] == 1,
-            "the mask does not broadcast to batch, heads, queries and keys");
-  queryTiles = (querySize + kQueryTile - 1) / kQueryTile;
-}
+Attention::Attention(const AttentionArgs &args)
+    : args(args), batches(args.query->dims[0]), heads(args.query->dims[1]),
+      group(heads ? heads / args.key->dims[1] : 1),
+      querySize(args.query->dims[2]), keySize(args.key->dims[2]),
+      headSize(args.query->dims[3]), valueSize(args.value->dims[3]),
+      queryTiles((querySize + kQueryTile - 1) / kQueryTile) {}
 
 int64_t Attention::scratchBytes() const {
   int64_t floats = kQueryTile * (headSize + valueSize + kKeyBlock + 2) +

@@ -9,22 +9,9 @@
 #ifndef FP8C_LIB_RUNTIME_CPU_ATTENTION_H
 #define FP8C_LIB_RUNTIME_CPU_ATTENTION_H
 
-#include "../Tensor.h"
-
-#include <string>
+#include "../Operations.h"
 
 namespace fp8c::rt {
-
-/// The operands of plan.fbs' Attention; no mask: null.
-struct AttentionArgs {
-  const Tensor *query = nullptr;
-  const Tensor *key = nullptr;
-  const Tensor *value = nullptr;
-  const Tensor *out = nullptr;
-  const Tensor *mask = nullptr;
-  float scale = 1;
-  bool causal = false;
-};
 
 /// softmax(scale * Q x K^T + mask) x V at fixed sizes, in f32: the exponentials
 /// are rounded to V's type before the second product, the result once. A task
@@ -32,19 +19,15 @@ struct AttentionArgs {
 /// and sum, so no queries x keys matrix exists.
 class Attention {
 public:
-  /// Checks that the dims fit; `where` names the step in messages.
-  Attention(const AttentionArgs &args, const std::string &where);
+  /// Of operands that checkAttention has checked.
+  explicit Attention(const AttentionArgs &args);
 
   int64_t tasks() const { return batches * heads * queryTiles; }
   /// Bytes that a running task needs.
   int64_t scratchBytes() const;
+  void begin() const {}
   /// Computes tasks [first, last).
   void run(int64_t first, int64_t last, void *scratch) const;
-
-  int64_t queries() const { return querySize; }
-  int64_t keys() const { return keySize; }
-  int64_t headDim() const { return headSize; }
-  int64_t batch() const { return batches * heads; }
 
 private:
   struct Work;

@@ -15,14 +15,6 @@ using namespace fp8c::rt;
 /// Elements a task should have at least.
 static constexpr int64_t kGrain = 16384;
 
-void fp8c::rt::checkCopy(const Tensor &source, const Tensor &target,
-                         const std::string &where) {
-  for (uint32_t i = 0; i < source.rank; ++i)
-    require(source.dims[i] == target.dims[i], FP8RT_INVALID_PACKAGE,
-            "plan: ", where, ": copy of ", source.dims[i], " to ",
-            target.dims[i], " elements in dim ", i);
-}
-
 /// The element offset of row `row` of all dims but the last.
 static int64_t rowOffset(const Tensor &t, int64_t row) {
   int64_t offset = 0;

@@ -12,13 +12,7 @@
 #include "../Tensor.h"
 #include "ThreadPool.h"
 
-#include <string>
-
 namespace fp8c::rt {
-
-/// Throws unless both have the same dims.
-void checkCopy(const Tensor &source, const Tensor &target,
-               const std::string &where);
 
 /// `target` takes `source`'s elements: equal dims and dtypes, any strides, no
 /// overlap.

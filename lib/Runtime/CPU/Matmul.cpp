@@ -29,26 +29,6 @@ static constexpr int64_t kTileM = 128;
 // Access to operands
 //===----------------------------------------------------------------------===//
 
-/// Stride of a dim counted from the last, 0 where its extent is 1.
-static int64_t strideOf(const Tensor &t, uint32_t fromLast) {
-  uint32_t i = t.rank - 1 - fromLast;
-  return t.dims[i] == 1 ? 0 : t.strides[i];
-}
-
-/// Elements from the first to that of batch `index`; dims of size 1 broadcast.
-static int64_t batchOffset(const Tensor &t, const Tensor &d, int64_t index) {
-  int64_t offset = 0;
-  if (t.rank < 3)
-    return 0;
-  for (uint32_t back = 2; back < d.rank; ++back) {
-    int64_t extent = d.dims[d.rank - 1 - back];
-    if (back < t.rank)
-      offset += index % extent * strideOf(t, back);
-    index /= extent;
-  }
-  return offset;
-}
-
 static const char *address(const Tensor &t, int64_t element) {
   return t.data + element * elementSize(t.dtype);
 }
@@ -67,9 +47,9 @@ struct Scale {
         block1(std::max<int64_t>(block1, 1)) {
     if (!t || t->elements == 1)
       return;
-    base = batchOffset(*t, d, batch);
-    stride0 = strideOf(*t, 1);
-    stride1 = strideOf(*t, 0);
+    base = getBatchOffset(*t, d, batch);
+    stride0 = strideFromLast(*t, 1);
+    stride1 = strideFromLast(*t, 0);
   }
   /// The scale of an element; 1 without scales.
   float get(int64_t i0, int64_t i1) const {
@@ -98,7 +78,7 @@ struct Panel {
 static Panel makePanel(const Tensor &t, int64_t base, int64_t r0, int64_t r1,
                        int64_t c0, int64_t c1, float *buffer,
                        const Scale *decodeBy, DType decodeTo) {
-  int64_t rowStride = strideOf(t, 1), colStride = strideOf(t, 0);
+  int64_t rowStride = strideFromLast(t, 1), colStride = strideFromLast(t, 0);
   int64_t rows = r1 - r0, cols = c1 - c0;
   bool alongRows = rowStride == 1 && colStride != 1;
   int64_t outer = alongRows ? cols : rows, inner = alongRows ? rows : cols;
@@ -138,71 +118,17 @@ static Panel makePanel(const Tensor &t, int64_t base, int64_t r0, int64_t r1,
 // Set-up
 //===----------------------------------------------------------------------===//
 
-void Matmul::checkScale(const Tensor *scale, const Tensor &operand,
-                        int64_t block0, int64_t block1,
-                        const std::string &where, const char *name) {
-  if (!scale || scale->elements == 1)
-    return;
-  uint32_t r = scale->rank;
-  require(r == operand.rank, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", name,
-          " of rank ", r, " for an operand of rank ", operand.rank);
-  for (uint32_t i = 0; i < r; ++i) {
-    int64_t block = i + 2 == r ? block0 : i + 1 == r ? block1 : 1;
-    int64_t extent = operand.dims[i], got = scale->dims[i];
-    bool fits = got == 1 || (block > 0 && got == (extent + block - 1) / block);
-    require(fits, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", name, ": dim ",
-            i, ": got ", got, " scales for ", extent, " elements in blocks of ",
-            block);
-  }
-}
-
-Matmul::Matmul(const MatmulArgs &args, const std::string &where) : args(args) {
+Matmul::Matmul(const MatmulArgs &args, const ProductSizes &sizes)
+    : args(args), batches(sizes.batch), mSize(sizes.m), nSize(sizes.n),
+      kSize(sizes.k) {
   // Calls come from the runtime's own threads, one tile each.
   openblas_set_num_threads(1);
-  const Tensor &a = *args.a, &b = *args.b, &d = *args.d;
-  auto check = [&](bool condition, const char *what) {
-    require(condition, FP8RT_INVALID_PACKAGE, "plan: ", where, ": ", what);
-  };
-  uint32_t r = d.rank;
-  mSize = d.dims[r - 2];
-  nSize = d.dims[r - 1];
-  kSize = a.dims[r - 1];
-  check(a.dims[r - 2] == mSize && b.dims[r - 1] == nSize &&
-            b.dims[r - 2] == kSize,
-        "the operands' M, N and K differ");
-  for (uint32_t i = 0; i + 2 < r; ++i) {
-    batches *= d.dims[i];
-    check((a.dims[i] == d.dims[i] || a.dims[i] == 1) &&
-              (b.dims[i] == d.dims[i] || b.dims[i] == 1),
-          "the operands' batch dims differ");
-  }
-  checkScale(args.aScale, a, args.aBlockM, args.aBlockK, where, "a_scale");
-  checkScale(args.bScale, b, args.bBlockK, args.bBlockN, where, "b_scale");
-  checkScale(args.bDecode, b, args.bBlockK, args.bBlockN, where, "b_decode");
-  if (args.bias)
-    for (uint32_t back = 0; back < args.bias->rank; ++back) {
-      int64_t extent = args.bias->dims[args.bias->rank - 1 - back];
-      check(extent == 1 || extent == d.dims[r - 1 - back],
-            "the bias does not broadcast to the result");
-    }
-  check(!args.resultScale || args.resultScale->elements == 1,
-        "result_scale has more than one element");
-  check(!args.amax || args.amax->elements == 1,
-        "amax has more than one element");
-
   // Tiles depend on the sizes alone.
   mTile = kTileM;
   nTile = nSize >= 1024 ? 256 : nSize >= 256 ? 128 : 64;
   mTiles = (mSize + mTile - 1) / mTile;
   nTiles = (nSize + nTile - 1) / nTile;
-  auto alongK = [&](const Tensor *scale, uint32_t fromLast, int64_t block) {
-    return scale && scale->elements > 1 &&
-                   scale->dims[scale->rank - 1 - fromLast] > 1
-               ? block
-               : 0;
-  };
-  segment = std::gcd(alongK(args.aScale, 0, args.aBlockK),
-                     alongK(args.bScale, 1, args.bBlockK));
+  segment = getScaleSegment(args);
   segmented = segment > 0;
   if (!segmented)
     segment = std::max<int64_t>(kSize, 1);
@@ -253,10 +179,10 @@ void Matmul::runTile(int64_t task, float *scratch) const {
             std::min(mSize, (mIndex + 1) * mTile),
             nIndex * nTile,
             std::min(nSize, (nIndex + 1) * nTile),
-            batchOffset(*args.a, d, batch),
-            batchOffset(*args.b, d, batch),
-            batchOffset(d, d, batch),
-            args.bias ? batchOffset(*args.bias, d, batch) : 0,
+            getBatchOffset(*args.a, d, batch),
+            getBatchOffset(*args.b, d, batch),
+            getBatchOffset(d, d, batch),
+            args.bias ? getBatchOffset(*args.bias, d, batch) : 0,
             Scale(args.aScale, d, batch, args.aBlockM, args.aBlockK),
             Scale(args.bScale, d, batch, args.bBlockK, args.bBlockN),
             Scale(args.bDecode, d, batch, args.bBlockK, args.bBlockN),
@@ -357,9 +283,10 @@ void Matmul::finish(const Tile &tile) const {
       scaleRow(row, tile.row, tile.aScale.get(tile.m0 + m, 0), n);
     if (args.bias) {
       const Tensor &bias = *args.bias;
-      int64_t stride = strideOf(bias, 0);
-      int64_t at = tile.biasBase + tile.n0 * stride +
-                   (bias.rank > 1 ? (tile.m0 + m) * strideOf(bias, 1) : 0);
+      int64_t stride = strideFromLast(bias, 0);
+      int64_t at =
+          tile.biasBase + tile.n0 * stride +
+          (bias.rank > 1 ? (tile.m0 + m) * strideFromLast(bias, 1) : 0);
       decode(bias.dtype, address(bias, at), stride, n, tile.part);
       addRow(row, tile.part, n);
     }

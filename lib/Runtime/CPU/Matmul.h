@@ -9,27 +9,9 @@
 #ifndef FP8C_LIB_RUNTIME_CPU_MATMUL_H
 #define FP8C_LIB_RUNTIME_CPU_MATMUL_H
 
-#include "../Tensor.h"
-
-#include <string>
+#include "../Operations.h"
 
 namespace fp8c::rt {
-
-/// The operands of plan.fbs' Matmul; absent ones are null.
-struct MatmulArgs {
-  const Tensor *a = nullptr;
-  const Tensor *b = nullptr;
-  const Tensor *d = nullptr;
-  const Tensor *bias = nullptr;
-  const Tensor *aScale = nullptr;
-  const Tensor *bScale = nullptr;
-  const Tensor *resultScale = nullptr;
-  const Tensor *amax = nullptr;
-  const Tensor *bDecode = nullptr;
-  DType bDecodeDType = DType::BF16;
-  int64_t aBlockM = 0, aBlockK = 0, bBlockK = 0, bBlockN = 0;
-  bool saturate = true;
-};
 
 /// A product at fixed sizes. The result is cut into fixed tiles (which depend
 /// on the sizes alone); a tile is one task and runs on one thread, so the
@@ -38,8 +20,8 @@ struct MatmulArgs {
 /// where scales change along K.
 class Matmul {
 public:
-  /// Checks that the dims fit; `where` names the step in messages.
-  Matmul(const MatmulArgs &args, const std::string &where);
+  /// Of operands that checkMatmul has checked.
+  Matmul(const MatmulArgs &args, const ProductSizes &sizes);
 
   /// Tiles of the result.
   int64_t tasks() const { return batches * mTiles * nTiles; }
@@ -50,15 +32,8 @@ public:
   /// Computes tiles [first, last).
   void run(int64_t first, int64_t last, void *scratch) const;
 
-  int64_t m() const { return mSize; }
-  int64_t n() const { return nSize; }
-  int64_t k() const { return kSize; }
-  int64_t batch() const { return batches; }
-
 private:
   struct Tile;
-  void checkScale(const Tensor *scale, const Tensor &operand, int64_t block0,
-                  int64_t block1, const std::string &where, const char *name);
   void runTile(int64_t task, float *scratch) const;
   void multiply(const Tile &tile, int64_t k0, int64_t k1, bool accumulate,
                 float *out) const;
@@ -66,7 +41,7 @@ private:
   void finish(const Tile &tile) const;
 
   MatmulArgs args;
-  int64_t batches = 1, mSize, nSize, kSize;
+  int64_t batches, mSize, nSize, kSize;
   int64_t mTile, nTile, mTiles, nTiles;
   /// K extent over which no scale changes.
   int64_t segment;

@@ -123,15 +123,15 @@ TEST(Hostile, PackagesGetAnError) {
   EXPECT_EQ(failure(makeZip({{"manifest.json",
                               "{\"format\":\"fp8c-package\",\"version\":9}"}})),
             "the package: package format version 9, this runtime reads 1");
-  std::map<std::string, std::string> entries{{"plan.fb", plan}};
+  std::map<std::string, std::string> entries{{"plan.cpu.fb", plan}};
   std::string manifest = makeManifest(entries, false);
-  entries["plan.fb"][40] ^= 1;
+  entries["plan.cpu.fb"][40] ^= 1;
   entries["manifest.json"] = manifest;
   EXPECT_NE(failure(makeZip(entries)).find("has SHA-256"), std::string::npos);
-  entries["plan.fb"] += "x";
+  entries["plan.cpu.fb"] += "x";
   EXPECT_NE(failure(makeZip(entries)).find("bytes, the manifest says"),
             std::string::npos);
-  entries["plan.fb"] = plan;
+  entries["plan.cpu.fb"] = plan;
   for (const char *header :
        {"", "\x08\0\0\0\0\0\0\0", "\xff\xff\xff\xff\xff\xff\xff\xff{}"}) {
     entries.erase("manifest.json");

@@ -167,7 +167,7 @@ std::string PlanWriter::finishPlan(uint32_t version) {
 }
 
 std::string PlanWriter::package(const std::string &plan) {
-  std::map<std::string, std::string> entries{{"plan.fb", plan}};
+  std::map<std::string, std::string> entries{{"plan.cpu.fb", plan}};
   if (!weightHeader.empty()) {
     std::string header = "{" + weightHeader + "}";
     header.append((8 - header.size() % 8) % 8, ' ');
@@ -198,7 +198,7 @@ fp8c::test::makeManifest(const std::map<std::string, std::string> &entries,
     os << "\"}";
     first = false;
   }
-  os << "}";
+  os << "},\"plans\":[{\"target\":\"cpu\",\"file\":\"plan.cpu.fb\"}]";
   if (hasObject)
     os << ",\"objects\":[{\"device\":\"cpu\",\"isa\":\"x86-64-v3\","
           "\"file\":\"kernels/x86-64-v3.so\"}]";

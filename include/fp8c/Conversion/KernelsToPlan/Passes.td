@@ -22,6 +22,8 @@ def ConvertToPlanPass : Pass<"fp8-convert-to-plan", "::mlir::ModuleOp"> {
     that nobody reads any more, or with the strides that make a later reshape a
     view. Kernels move to `plan.kernel`; equal ones are kept once.
   }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"",
+                        "who runs the plan: decides how kernels are launched">];
   let dependentDialects = [
     "::fp8c::plan::PlanDialect", "::mlir::memref::MemRefDialect",
     "::mlir::arith::ArithDialect"

@@ -42,9 +42,11 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
   let description = [{
     What `fp8.kernel` held: block arguments are the captures (tensors, then indices), the terminator `fp8.yield` gives
     the results. `unit_dims` has an entry an operand (captured tensors, then results): the dim whose stride is known to
-    be 1, or -1. Launches pass operands in that order.
+    be 1, or -1. Launches pass operands in that order. On a GPU a block has `threads` threads, and the grid at most
+    `resident` blocks a multiprocessor unless that is 0; both are 0 on the CPU.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$unit_dims);
+  let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$unit_dims,
+    DefaultValuedAttr<I32Attr, "0">:$threads, DefaultValuedAttr<I32Attr, "0">:$resident);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `unit_dims` `=` $unit_dims attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
@@ -141,7 +143,8 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterf
   let description = [{
     `sizes` is the size block that the kernel reads: the extents of its iteration space, then for each operand (reads,
     then writes) the strides of all its dims, then the captured indices. `tasks` units of work may be distributed in any
-    partition; `scratch` bytes belong to one thread.
+    partition; `scratch` bytes belong to one thread. On a GPU a task is a block's and
+    `scratch` is its dynamic shared memory.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$reads, Variadic<AnyMemRef>:$writes,
     Variadic<Index>:$sizes, Index:$tasks, Index:$scratch);

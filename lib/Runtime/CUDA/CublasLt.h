@@ -1,0 +1,142 @@
+//===- CublasLt.h - The part of cuBLASLt that is used -----------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The library is opened at run time (major versions 13 and 12); numbers are
+// those of cublasLt.h and library_types.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_CUBLASLT_H
+#define FP8C_LIB_RUNTIME_CUDA_CUBLASLT_H
+
+#include "../DType.h"
+#include "Driver.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace fp8c::rt::cuda {
+
+using LtStatus = int;
+using LtHandle = struct cublasLtContext *;
+using LtDesc = struct cublasLtMatmulDescOpaque *;
+using LtLayout = struct cublasLtMatrixLayoutOpaque *;
+using LtPreference = struct cublasLtMatmulPreferenceOpaque *;
+
+/// cublasLtMatmulAlgo_t.
+struct LtAlgorithm {
+  uint64_t data[8];
+};
+/// cublasLtMatmulHeuristicResult_t.
+struct LtHeuristic {
+  LtAlgorithm algorithm;
+  size_t workspace;
+  LtStatus state;
+  float waves;
+  int reserved[4];
+};
+
+/// cublasLtMatmulDescAttributes_t.
+enum class LtDescAttribute {
+  TransA = 3,
+  TransB = 4,
+  Epilogue = 7,
+  BiasPointer = 8,
+  AScale = 17,
+  BScale = 18,
+  DScale = 20,
+  AmaxD = 21,
+  FastAccum = 25,
+  BiasType = 26,
+  AScaleMode = 31,
+  BScaleMode = 32
+};
+/// cublasLtMatrixLayoutAttribute_t.
+enum class LtLayoutAttribute { BatchCount = 5, BatchStride = 6 };
+/// cublasLtMatmulPreferenceAttributes_t.
+enum class LtPreferenceAttribute { Workspace = 1, ReductionSchemes = 3 };
+/// cublasLtMatmulMatrixScale_t.
+enum class LtScaleMode : int {
+  Tensor = 0,
+  Outer = 3,
+  Block1x128 = 4,
+  Block128x128 = 5
+};
+
+inline constexpr int kLtCompute32F = 68, kLtCompute64F = 70;
+inline constexpr int kLtEpilogueNone = 1, kLtEpilogueBias = 4;
+inline constexpr int kLtTransposed = 1;
+/// Partial sums in the compute type alone.
+inline constexpr uint32_t kLtReductionComputeType = 2;
+
+#define FP8C_CUBLASLT_FUNCTIONS(X)                                             \
+  X(create, "cublasLtCreate", LtStatus, (LtHandle *))                          \
+  X(destroy, "cublasLtDestroy", LtStatus, (LtHandle))                          \
+  X(getVersion, "cublasLtGetVersion", size_t, ())                              \
+  X(getStatusName, "cublasLtGetStatusName", const char *, (LtStatus))          \
+  X(descCreate, "cublasLtMatmulDescCreate", LtStatus, (LtDesc *, int, int))    \
+  X(descDestroy, "cublasLtMatmulDescDestroy", LtStatus, (LtDesc))              \
+  X(descSet, "cublasLtMatmulDescSetAttribute", LtStatus,                       \
+    (LtDesc, int, const void *, size_t))                                       \
+  X(layoutCreate, "cublasLtMatrixLayoutCreate", LtStatus,                      \
+    (LtLayout *, int, uint64_t, uint64_t, int64_t))                            \
+  X(layoutDestroy, "cublasLtMatrixLayoutDestroy", LtStatus, (LtLayout))        \
+  X(layoutSet, "cublasLtMatrixLayoutSetAttribute", LtStatus,                   \
+    (LtLayout, int, const void *, size_t))                                     \
+  X(preferenceCreate, "cublasLtMatmulPreferenceCreate", LtStatus,              \
+    (LtPreference *))                                                          \
+  X(preferenceDestroy, "cublasLtMatmulPreferenceDestroy", LtStatus,            \
+    (LtPreference))                                                            \
+  X(preferenceSet, "cublasLtMatmulPreferenceSetAttribute", LtStatus,           \
+    (LtPreference, int, const void *, size_t))                                 \
+  X(heuristic, "cublasLtMatmulAlgoGetHeuristic", LtStatus,                     \
+    (LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout, LtPreference,   \
+     int, LtHeuristic *, int *))                                               \
+  X(check, "cublasLtMatmulAlgoCheck", LtStatus,                                \
+    (LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout,                 \
+     const LtAlgorithm *, LtHeuristic *))                                      \
+  X(matmul, "cublasLtMatmul", LtStatus,                                        \
+    (LtHandle, LtDesc, const void *, const void *, LtLayout, const void *,     \
+     LtLayout, const void *, const void *, LtLayout, void *, LtLayout,         \
+     const LtAlgorithm *, void *, size_t, Stream))
+
+/// The opened library with its handle for one device, and the algorithms that
+/// it has chosen.
+class CublasLt {
+public:
+  /// Null where there is no library.
+  static std::unique_ptr<CublasLt> open();
+  ~CublasLt();
+
+  std::string statusName(LtStatus status) const {
+    return getStatusName ? getStatusName(status) : std::to_string(status);
+  }
+  /// cudaDataType.
+  static int getType(DType dtype);
+
+#define FP8C_DECLARE(NAME, SYMBOL, RESULT, PARAMETERS)                         \
+  RESULT(*NAME) PARAMETERS = nullptr;
+  FP8C_CUBLASLT_FUNCTIONS(FP8C_DECLARE)
+#undef FP8C_DECLARE
+
+  LtHandle handle = nullptr;
+  std::mutex mutex;
+  /// By what a product's choice depends on: types, layouts, scales, epilogue,
+  /// and M up to the next power of two. Nothing chosen: the library has none.
+  std::unordered_map<std::string, std::vector<LtHeuristic>> chosen;
+
+private:
+  CublasLt() = default;
+};
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_CUBLASLT_H

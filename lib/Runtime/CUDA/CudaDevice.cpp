@@ -1,0 +1,156 @@
+//===- CudaDevice.cpp - A GPU ---------------------------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaDevice.h"
+
+#include "CublasLt.h"
+#include "CudaProgram.h"
+#include "OwnKernels.h"
+
+#include <map>
+
+using namespace fp8c::rt;
+using namespace fp8c::rt::cuda;
+
+CudaDevice::CudaDevice(int ordinal) : driver(Driver::get()), ordinal(ordinal) {
+  int count = 0;
+  driver.check(driver.deviceGetCount(&count), "cuDeviceGetCount");
+  require(ordinal < count, FP8RT_INCOMPATIBLE, "no device \"", name(),
+          "\", this machine has ", count, " GPUs");
+  driver.check(driver.deviceGet(&id, ordinal), "cuDeviceGet");
+  capability = 10 * attribute(kMajor) + attribute(kMinor);
+  processors = attribute(kMultiprocessors);
+  shared = attribute(kMaxSharedOptin);
+  driver.check(driver.primaryRetain(&context, id), "cuDevicePrimaryCtxRetain");
+}
+
+CudaDevice::~CudaDevice() {
+  if (products || kernels) {
+    Scope scope(*this);
+    products.reset();
+    kernels.reset();
+  }
+  driver.primaryRelease(id);
+}
+
+int CudaDevice::attribute(Attribute which) const {
+  int value = 0;
+  driver.check(driver.deviceGetAttribute(&value, which, id),
+               "cuDeviceGetAttribute");
+  return value;
+}
+
+/// The compute capability of "sm_90a", and whether it runs there alone.
+static std::pair<int, bool> parseTarget(const std::string &target) {
+  int capability = 0;
+  if (target.compare(0, 3, "sm_") != 0)
+    return {0, false};
+  size_t i = 3;
+  for (; i < target.size() && target[i] >= '0' && target[i] <= '9' && i < 7;
+       ++i)
+    capability = 10 * capability + (target[i] - '0');
+  return {capability, i < target.size()};
+}
+
+int CudaDevice::rankTarget(const std::string &target) const {
+  auto [wanted, exactly] = parseTarget(target);
+  if (exactly)
+    return wanted == capability ? wanted + 1 : 0;
+  return wanted <= capability ? wanted : 0;
+}
+
+std::shared_ptr<LoadedProgram>
+CudaDevice::load(std::shared_ptr<Program> program) {
+  return std::make_shared<CudaProgram>(
+      std::static_pointer_cast<CudaDevice>(shared_from_this()),
+      std::move(program));
+}
+
+char *CudaDevice::allocate(int64_t bytes) {
+  Scope scope(*this);
+  Pointer pointer = 0;
+  driver.check(driver.memoryAllocate(&pointer, size_t(bytes)), "cuMemAlloc");
+  return reinterpret_cast<char *>(pointer);
+}
+
+void CudaDevice::free(char *memory) noexcept {
+  ContextHandle popped;
+  driver.pushContext(context);
+  driver.memoryFree(reinterpret_cast<Pointer>(memory));
+  driver.popContext(&popped);
+}
+
+void CudaDevice::upload(void *to, const void *from, size_t bytes) {
+  if (!bytes)
+    return;
+  Scope scope(*this);
+  driver.check(driver.contextSynchronize(), "cuCtxSynchronize");
+  driver.check(driver.copyToDevice(reinterpret_cast<Pointer>(to), from, bytes),
+               "cuMemcpyHtoD");
+}
+
+void CudaDevice::download(void *to, const void *from, size_t bytes) {
+  if (!bytes)
+    return;
+  Scope scope(*this);
+  driver.check(driver.contextSynchronize(), "cuCtxSynchronize");
+  driver.check(driver.copyToHost(to, reinterpret_cast<Pointer>(from), bytes),
+               "cuMemcpyDtoH");
+}
+
+void CudaDevice::wait() {
+  Scope scope(*this);
+  driver.check(driver.contextSynchronize(), "cuCtxSynchronize");
+}
+
+OwnKernels &CudaDevice::ownKernels() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!kernels)
+    kernels = std::make_unique<OwnKernels>(driver);
+  return *kernels;
+}
+
+CublasLt *CudaDevice::cublasLt() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!triedProducts)
+    products = CublasLt::open();
+  triedProducts = true;
+  return products.get();
+}
+
+LoadedModule::LoadedModule(const Driver &driver, const std::string &image,
+                           const char *what)
+    : driver(driver) {
+  char log[4096] = {};
+  int options[] = {kErrorLog, kErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1)};
+  Result result =
+      driver.moduleLoadData(&handle, image.c_str(), 2, options, values);
+  if (result != 0 && log[0])
+    fail(FP8RT_INCOMPATIBLE, what, " cannot be loaded: ", log);
+  driver.check(result, what);
+}
+
+LoadedModule::~LoadedModule() { driver.moduleUnload(handle); }
+
+Function LoadedModule::find(const char *name) const {
+  Function function = nullptr;
+  require(driver.moduleGetFunction(&function, handle, name) == 0,
+          FP8RT_INVALID_PACKAGE, "the GPU's kernels have no \"", name, "\"");
+  return function;
+}
+
+std::shared_ptr<Device> fp8c::rt::openCuda(int ordinal) {
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<Device>> devices;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<Device> device = devices[ordinal].lock();
+  if (!device)
+    devices[ordinal] = device = std::make_shared<CudaDevice>(ordinal);
+  return device;
+}

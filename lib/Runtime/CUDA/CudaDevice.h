@@ -1,0 +1,100 @@
+//===- CudaDevice.h - A GPU -------------------------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_CUDADEVICE_H
+#define FP8C_LIB_RUNTIME_CUDA_CUDADEVICE_H
+
+#include "../Device.h"
+#include "Driver.h"
+
+#include <memory>
+#include <mutex>
+
+namespace fp8c::rt::cuda {
+
+class CublasLt;
+class OwnKernels;
+
+/// One GPU by its primary context, which libraries and PyTorch share.
+class CudaDevice : public Device {
+public:
+  explicit CudaDevice(int ordinal);
+  ~CudaDevice() override;
+
+  std::string name() const override {
+    return "cuda:" + std::to_string(ordinal);
+  }
+  DLDevice dlpack() const override { return {kDLCUDA, ordinal}; }
+  int rankTarget(const std::string &target) const override;
+  std::shared_ptr<LoadedProgram>
+  load(std::shared_ptr<Program> program) override;
+  char *allocate(int64_t bytes) override;
+  void free(char *memory) noexcept override;
+  void upload(void *to, const void *from, size_t bytes) override;
+  void download(void *to, const void *from, size_t bytes) override;
+  void wait() override;
+
+  int multiprocessors() const { return processors; }
+  /// Bytes of shared memory that one block may have.
+  int maxShared() const { return shared; }
+  /// The runtime's own kernels, loaded when first used.
+  OwnKernels &ownKernels();
+  /// The library of products, or null where there is none.
+  CublasLt *cublasLt();
+
+  const Driver &driver;
+  /// While it lives the device's context is the thread's.
+  class Scope {
+  public:
+    explicit Scope(const CudaDevice &device) : device(device) {
+      device.driver.check(device.driver.pushContext(device.context),
+                          "cuCtxPushCurrent");
+    }
+    ~Scope() {
+      ContextHandle popped;
+      device.driver.popContext(&popped);
+    }
+    Scope(const Scope &) = delete;
+
+  private:
+    const CudaDevice &device;
+  };
+
+private:
+  int attribute(Attribute which) const;
+
+  int ordinal;
+  DeviceId id = 0;
+  ContextHandle context = nullptr;
+  /// 10 * major + minor.
+  int capability = 0;
+  int processors = 0;
+  int shared = 0;
+  std::mutex mutex;
+  std::unique_ptr<OwnKernels> kernels;
+  std::unique_ptr<CublasLt> products;
+  bool triedProducts = false;
+};
+
+/// Machine code or PTX in a context that is current.
+class LoadedModule {
+public:
+  LoadedModule(const Driver &driver, const std::string &image,
+               const char *what);
+  ~LoadedModule();
+  LoadedModule(const LoadedModule &) = delete;
+  Function find(const char *name) const;
+
+private:
+  const Driver &driver;
+  Module handle = nullptr;
+};
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_CUDADEVICE_H

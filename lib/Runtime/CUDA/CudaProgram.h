@@ -1,0 +1,46 @@
+//===- CudaProgram.h - A program on a GPU -----------------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_CUDAPROGRAM_H
+#define FP8C_LIB_RUNTIME_CUDA_CUDAPROGRAM_H
+
+#include "../Program.h"
+#include "CudaDevice.h"
+
+namespace fp8c::rt::cuda {
+
+/// The module of generated kernels, and the weights that were asked for.
+class CudaProgram : public LoadedProgram {
+public:
+  CudaProgram(std::shared_ptr<CudaDevice> device,
+              std::shared_ptr<Program> program);
+  ~CudaProgram() override;
+
+  const void *weightData(size_t weight) override;
+  std::unique_ptr<Queue> makeQueue(int threads) override;
+  Function kernel(size_t index) const { return functions[index]; }
+  const wire::Kernel &wireKernel(size_t index) const {
+    return *program->plan().kernels()->Get(uint32_t(index));
+  }
+  /// Lets the kernel have so many bytes of dynamic shared memory.
+  void allowShared(size_t index, int64_t bytes);
+
+  const std::shared_ptr<CudaDevice> device;
+
+private:
+  std::shared_ptr<Program> program;
+  std::unique_ptr<LoadedModule> module;
+  std::vector<Function> functions;
+  std::vector<int64_t> sharedLimits;
+  std::mutex mutex;
+  std::vector<DeviceMemory> weights;
+};
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_CUDAPROGRAM_H

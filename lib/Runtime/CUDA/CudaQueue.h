@@ -1,0 +1,54 @@
+//===- CudaQueue.h - The commands of a context on a GPU ---------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_CUDAQUEUE_H
+#define FP8C_LIB_RUNTIME_CUDA_CUDAQUEUE_H
+
+#include "../ShapeInstance.h"
+#include "CudaProgram.h"
+
+#include <optional>
+
+namespace fp8c::rt::cuda {
+
+/// Puts commands into the stream of the running call.
+class CudaQueue : public Queue {
+public:
+  explicit CudaQueue(CudaProgram &program);
+  ~CudaQueue() override;
+
+  std::unique_ptr<Command> prepare(const PreparedStep &step) override;
+  void reserve(int64_t scratchBytes) override;
+  void begin(void *stream) override;
+  void end() noexcept override { scope.reset(); }
+  void startTiming() override;
+  double stopTiming() override;
+
+  void launch(Function function, uint32_t gridX, uint32_t gridY,
+              uint32_t threads, uint32_t shared, void **parameters) {
+    driver.check(driver.launch(function, gridX, gridY, 1, threads, 1, 1, shared,
+                               stream, parameters, nullptr),
+                 "cuLaunchKernel");
+  }
+  char *scratch() const { return memory.data(); }
+
+  CudaProgram &program;
+  CudaDevice &device;
+  const Driver &driver;
+  /// The running call's.
+  Stream stream = nullptr;
+
+private:
+  std::optional<CudaDevice::Scope> scope;
+  DeviceMemory memory;
+  Event start = nullptr, stop = nullptr;
+};
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_CUDAQUEUE_H

@@ -1,0 +1,107 @@
+//===- Kernels.h - Parameters of the runtime's own kernels ------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Shared by the host and by the kernels, which are compiled to PTX and kept in
+// the runtime (Device/CMakeLists.txt). They do what libraries refuse: any
+// sizes, strides, types and scales.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_DEVICE_KERNELS_H
+#define FP8C_LIB_RUNTIME_CUDA_DEVICE_KERNELS_H
+
+#include <stdint.h>
+
+namespace fp8c::rt::cuda {
+
+/// plan.fbs' float types and bool, numbered as there.
+enum class Type : uint32_t {
+  Bool = 0,
+  F16 = 6,
+  BF16,
+  F32,
+  F64,
+  E4M3FN,
+  E5M2,
+  E8M0FNU
+};
+
+/// After merging, a tensor has at most so many dims.
+constexpr uint32_t kMaxDims = 8;
+
+/// A copy or, without a source, a fill. Sizes and strides in units of `size`
+/// bytes (1, 2, 4, 8 or 16).
+struct MoveParams {
+  const void *source;
+  void *target;
+  uint64_t pattern;
+  int64_t elements;
+  uint32_t size;
+  uint32_t rank;
+  int64_t dims[kMaxDims];
+  int64_t sourceStrides[kMaxDims];
+  int64_t targetStrides[kMaxDims];
+};
+constexpr uint32_t kMoveThreads = 256;
+
+/// A matrix of each batch: first element + batch[...] + row * rowStride + ...
+struct MatrixParams {
+  const void *data;
+  Type type;
+  int64_t rowStride;
+  int64_t columnStride;
+  /// Strides of the batch dims of `ProductParams`.
+  int64_t batchStrides[kMaxDims];
+};
+
+/// Scales of an operand: one a block of rowBlock x columnBlock elements.
+/// Absent: data is null.
+struct ScaleParams {
+  MatrixParams scale;
+  int64_t rowBlock;
+  int64_t columnBlock;
+};
+
+/// As plan.fbs' Matmul.
+struct ProductParams {
+  MatrixParams a, b, d, bias;
+  ScaleParams aScale, bScale, bDecode;
+  Type bDecodeType;
+  const float *resultScale;
+  uint32_t *amax;
+  int64_t m, n, k;
+  /// K extent over which no scale changes; k where none does.
+  int64_t segment;
+  uint32_t batchRank;
+  int64_t batchDims[kMaxDims];
+  uint32_t saturate;
+};
+/// One block computes a tile of the result.
+constexpr uint32_t kProductTile = 64;
+constexpr uint32_t kProductThreads = 256;
+
+/// As plan.fbs' Attention; strides of batch, head, row, element.
+struct AttentionOperand {
+  const void *data;
+  Type type;
+  int64_t strides[4];
+};
+struct AttentionParams {
+  AttentionOperand query, key, value, out, mask;
+  int64_t batches, heads, group, queries, keys, headDim, valueDim;
+  float scale;
+  uint32_t causal;
+};
+/// One warp computes one query; so many queries a block, whose head dims lie in
+/// shared memory as f32.
+constexpr uint32_t kAttentionQueries = 4;
+constexpr uint32_t kAttentionThreads = 32 * kAttentionQueries;
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_DEVICE_KERNELS_H

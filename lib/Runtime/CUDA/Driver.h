@@ -1,0 +1,105 @@
+//===- Driver.h - The part of the CUDA driver that is used ------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The declarations that the runtime needs, so that it is built without a
+// toolkit; libcuda.so.1 is opened when a GPU is asked for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_DRIVER_H
+#define FP8C_LIB_RUNTIME_CUDA_DRIVER_H
+
+#include "../Error.h"
+
+#include <cstdint>
+
+namespace fp8c::rt::cuda {
+
+using Result = int;
+using DeviceId = int;
+using Pointer = uint64_t;
+using ContextHandle = struct CUctx_st *;
+using Module = struct CUmod_st *;
+using Function = struct CUfunc_st *;
+using Stream = struct CUstream_st *;
+using Event = struct CUevent_st *;
+
+/// CUdevice_attribute.
+enum Attribute {
+  kMultiprocessors = 16,
+  kMajor = 75,
+  kMinor = 76,
+  kMaxSharedOptin = 97
+};
+/// CUfunction_attribute.
+enum FunctionAttribute { kMaxThreadsPerBlock = 0, kMaxDynamicShared = 8 };
+/// CUjit_option.
+enum JitOption { kInfoLog = 3, kInfoLogBytes, kErrorLog, kErrorLogBytes };
+
+/// The driver's functions: name here, symbol, parameters.
+#define FP8C_CUDA_FUNCTIONS(X)                                                 \
+  X(init, "cuInit", (unsigned))                                                \
+  X(driverGetVersion, "cuDriverGetVersion", (int *))                           \
+  X(getErrorName, "cuGetErrorName", (Result, const char **))                   \
+  X(getErrorString, "cuGetErrorString", (Result, const char **))               \
+  X(deviceGetCount, "cuDeviceGetCount", (int *))                               \
+  X(deviceGet, "cuDeviceGet", (DeviceId *, int))                               \
+  X(deviceGetName, "cuDeviceGetName", (char *, int, DeviceId))                 \
+  X(deviceGetAttribute, "cuDeviceGetAttribute", (int *, int, DeviceId))        \
+  X(primaryRetain, "cuDevicePrimaryCtxRetain", (ContextHandle *, DeviceId))    \
+  X(primaryRelease, "cuDevicePrimaryCtxRelease_v2", (DeviceId))                \
+  X(pushContext, "cuCtxPushCurrent_v2", (ContextHandle))                       \
+  X(popContext, "cuCtxPopCurrent_v2", (ContextHandle *))                       \
+  X(moduleLoadData, "cuModuleLoadDataEx",                                      \
+    (Module *, const void *, unsigned, int *, void **))                        \
+  X(moduleUnload, "cuModuleUnload", (Module))                                  \
+  X(moduleGetFunction, "cuModuleGetFunction",                                  \
+    (Function *, Module, const char *))                                        \
+  X(functionSetAttribute, "cuFuncSetAttribute", (Function, int, int))          \
+  X(functionGetAttribute, "cuFuncGetAttribute", (int *, int, Function))        \
+  X(memoryAllocate, "cuMemAlloc_v2", (Pointer *, size_t))                      \
+  X(memoryFree, "cuMemFree_v2", (Pointer))                                     \
+  X(copyToDevice, "cuMemcpyHtoD_v2", (Pointer, const void *, size_t))          \
+  X(copyToHost, "cuMemcpyDtoH_v2", (void *, Pointer, size_t))                  \
+  X(copyAsync, "cuMemcpyDtoDAsync_v2", (Pointer, Pointer, size_t, Stream))     \
+  X(set8Async, "cuMemsetD8Async", (Pointer, unsigned char, size_t, Stream))    \
+  X(set16Async, "cuMemsetD16Async", (Pointer, unsigned short, size_t, Stream)) \
+  X(set32Async, "cuMemsetD32Async", (Pointer, unsigned, size_t, Stream))       \
+  X(contextSynchronize, "cuCtxSynchronize", ())                                \
+  X(streamSynchronize, "cuStreamSynchronize", (Stream))                        \
+  X(eventCreate, "cuEventCreate", (Event *, unsigned))                         \
+  X(eventDestroy, "cuEventDestroy_v2", (Event))                                \
+  X(eventRecord, "cuEventRecord", (Event, Stream))                             \
+  X(eventSynchronize, "cuEventSynchronize", (Event))                           \
+  X(eventElapsed, "cuEventElapsedTime", (float *, Event, Event))               \
+  X(launch, "cuLaunchKernel",                                                  \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
+     unsigned, Stream, void **, void **))
+
+/// The opened driver.
+struct Driver {
+  /// Throws where there is none.
+  static const Driver &get();
+  /// Throws for a failed call, with the driver's words.
+  void check(Result result, const char *what) const {
+    if (result != 0)
+      report(result, what);
+  }
+
+#define FP8C_DECLARE(NAME, SYMBOL, PARAMETERS) Result(*NAME) PARAMETERS;
+  FP8C_CUDA_FUNCTIONS(FP8C_DECLARE)
+#undef FP8C_DECLARE
+
+private:
+  Driver();
+  [[noreturn]] void report(Result result, const char *what) const;
+};
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_DRIVER_H

@@ -1,0 +1,267 @@
+//===- LibraryProduct.cpp - A product by cuBLASLt -------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LibraryProduct.h"
+
+#include "OwnKernels.h"
+
+#include <algorithm>
+#include <sstream>
+
+using namespace fp8c::rt;
+using namespace fp8c::rt::cuda;
+
+/// Bytes of workspace that the library may use: what PyTorch gives it on
+/// Hopper.
+static constexpr uint64_t kWorkspace = 32 << 20;
+/// Candidates that are asked for.
+static constexpr int kCandidates = 8;
+/// What addresses are multiples of when an algorithm is chosen.
+static constexpr uintptr_t kAlignment16 = 16;
+
+namespace {
+
+class LibraryProduct : public Command {
+public:
+  LibraryProduct(CudaQueue &queue, CublasLt &library, const PreparedStep &step,
+                 const LibraryForm &form);
+  ~LibraryProduct() override;
+
+  /// Chooses the algorithm; gives why there is none, or "".
+  std::string choose();
+
+  int64_t scratchBytes() const override { return int64_t(workspace); }
+  std::string describe() const override;
+  void run() override;
+
+private:
+  template <typename T>
+  void set(LtDescAttribute attribute, const T &value) const {
+    check(library.descSet(desc, int(attribute), &value, sizeof(value)),
+          "cublasLtMatmulDescSetAttribute");
+  }
+  LtLayout makeLayout(const LibraryForm::Matrix &matrix) const;
+  void check(LtStatus status, const char *what) const {
+    require(status == 0, FP8RT_INTERNAL, what, ": ",
+            library.statusName(status));
+  }
+  std::string makeKey() const;
+  bool isValid(const LtHeuristic &candidate);
+  std::vector<LtHeuristic> ask() const;
+
+  CudaQueue &queue;
+  CublasLt &library;
+  const PreparedStep &step;
+  const LibraryForm form;
+  LtDesc desc = nullptr;
+  LtLayout a = nullptr, b = nullptr, d = nullptr;
+  LtAlgorithm algorithm{};
+  size_t workspace = 0;
+  /// Ours, for addresses that the library does not take; made when needed.
+  std::unique_ptr<Command> own;
+};
+
+} // namespace
+
+LibraryProduct::LibraryProduct(CudaQueue &queue, CublasLt &library,
+                               const PreparedStep &step,
+                               const LibraryForm &form)
+    : queue(queue), library(library), step(step), form(form) {
+  const MatmulArgs &args = step.matmul;
+  bool wide = form.computeType == kLtCompute64F;
+  check(library.descCreate(&desc, form.computeType,
+                           CublasLt::getType(wide ? DType::F64 : DType::F32)),
+        "cublasLtMatmulDescCreate");
+  int transposed = kLtTransposed;
+  if (form.a.transposed)
+    set(LtDescAttribute::TransA, transposed);
+  if (form.b.transposed)
+    set(LtDescAttribute::TransB, transposed);
+  if (args.bias) {
+    set(LtDescAttribute::Epilogue, kLtEpilogueBias);
+    set(LtDescAttribute::BiasType, CublasLt::getType(args.bias->dtype));
+  }
+  if (form.isF8) {
+    int8_t fast = args.fastAccum;
+    set(LtDescAttribute::FastAccum, fast);
+    // Older libraries have scales of tensors alone and no such attributes.
+    if (form.aScale != LtScaleMode::Tensor ||
+        form.bScale != LtScaleMode::Tensor) {
+      set(LtDescAttribute::AScaleMode, int(form.aScale));
+      set(LtDescAttribute::BScaleMode, int(form.bScale));
+    }
+  }
+  a = makeLayout(form.a);
+  b = makeLayout(form.b);
+  d = makeLayout(form.d);
+}
+
+LibraryProduct::~LibraryProduct() {
+  for (LtLayout layout : {a, b, d})
+    if (layout)
+      library.layoutDestroy(layout);
+  if (desc)
+    library.descDestroy(desc);
+}
+
+LtLayout LibraryProduct::makeLayout(const LibraryForm::Matrix &matrix) const {
+  LtLayout layout = nullptr;
+  check(library.layoutCreate(&layout, matrix.type, uint64_t(matrix.rows),
+                             uint64_t(matrix.columns), matrix.leading),
+        "cublasLtMatrixLayoutCreate");
+  if (form.batches > 1) {
+    int32_t count = int32_t(form.batches);
+    check(library.layoutSet(layout, int(LtLayoutAttribute::BatchCount), &count,
+                            sizeof(count)),
+          "cublasLtMatrixLayoutSetAttribute");
+    check(library.layoutSet(layout, int(LtLayoutAttribute::BatchStride),
+                            &matrix.batchStride, sizeof(int64_t)),
+          "cublasLtMatrixLayoutSetAttribute");
+  }
+  return layout;
+}
+
+std::string LibraryProduct::makeKey() const {
+  const MatmulArgs &args = step.matmul;
+  std::ostringstream key;
+  // The leading dim of a matrix of dense columns says nothing more.
+  for (const LibraryForm::Matrix *m : {&form.a, &form.b, &form.d})
+    key << m->type << (m->transposed ? 't' : 'n')
+        << (m->leading == m->rows ? 0 : m->leading) << ' ';
+  int64_t bucket = 1;
+  while (bucket < step.product.m)
+    bucket *= 2;
+  key << step.product.n << ' ' << step.product.k << ' ' << bucket << ' '
+      << form.batches << ' ' << int(form.aScale) << int(form.bScale) << ' '
+      << (args.bias ? int(args.bias->dtype) : -1) << args.fastAccum
+      << (args.resultScale != nullptr) << (args.amax != nullptr);
+  return key.str();
+}
+
+std::vector<LtHeuristic> LibraryProduct::ask() const {
+  LtPreference preference = nullptr;
+  check(library.preferenceCreate(&preference),
+        "cublasLtMatmulPreferenceCreate");
+  uint64_t limit = kWorkspace;
+  library.preferenceSet(preference, int(LtPreferenceAttribute::Workspace),
+                        &limit, sizeof(limit));
+  // Partial sums are never rounded to the result's type.
+  library.preferenceSet(
+      preference, int(LtPreferenceAttribute::ReductionSchemes),
+      &kLtReductionComputeType, sizeof(kLtReductionComputeType));
+  std::vector<LtHeuristic> results(kCandidates);
+  int count = 0;
+  LtStatus status =
+      library.heuristic(library.handle, desc, a, b, d, d, preference,
+                        kCandidates, results.data(), &count);
+  library.preferenceDestroy(preference);
+  results.resize(status == 0 ? size_t(count) : 0);
+  results.erase(
+      std::remove_if(results.begin(), results.end(),
+                     [](const LtHeuristic &r) { return r.state != 0; }),
+      results.end());
+  return results;
+}
+
+bool LibraryProduct::isValid(const LtHeuristic &candidate) {
+  LtHeuristic result{};
+  if (library.check(library.handle, desc, a, b, d, d, &candidate.algorithm,
+                    &result) != 0 ||
+      result.workspace > kWorkspace)
+    return false;
+  algorithm = candidate.algorithm;
+  workspace = result.workspace;
+  return true;
+}
+
+std::string LibraryProduct::choose() {
+  const MatmulArgs &args = step.matmul;
+  // Pointers that change what the library can do are set before it is asked.
+  const void *some = reinterpret_cast<const void *>(uintptr_t(256));
+  if (args.bias)
+    set(LtDescAttribute::BiasPointer, some);
+  if (args.aScale)
+    set(LtDescAttribute::BScale, some);
+  if (args.bScale)
+    set(LtDescAttribute::AScale, some);
+  if (args.resultScale)
+    set(LtDescAttribute::DScale, some);
+  if (args.amax)
+    set(LtDescAttribute::AmaxD, some);
+  std::lock_guard<std::mutex> lock(library.mutex);
+  std::string key = makeKey();
+  auto known = library.chosen.find(key);
+  if (known != library.chosen.end())
+    for (const LtHeuristic &candidate : known->second)
+      if (isValid(candidate))
+        return "";
+  std::vector<LtHeuristic> candidates = ask();
+  for (const LtHeuristic &candidate : candidates)
+    if (isValid(candidate)) {
+      library.chosen[key] = {candidate};
+      return "";
+    }
+  return "cuBLASLt has no algorithm for it";
+}
+
+std::string LibraryProduct::describe() const {
+  // The algorithm's number comes first in its data.
+  std::ostringstream text;
+  text << "cuBLASLt " << library.getVersion() << ", algorithm "
+       << uint32_t(algorithm.data[0]) << ", workspace " << workspace;
+  return text.str();
+}
+
+void LibraryProduct::run() {
+  const MatmulArgs &args = step.matmul;
+  auto address = [](const Tensor *t) {
+    return t ? reinterpret_cast<uintptr_t>(t->data) : uintptr_t(0);
+  };
+  uintptr_t low =
+      address(args.a) | address(args.b) | address(args.d) | address(args.bias);
+  if (form.aScale != LtScaleMode::Tensor)
+    low |= address(args.aScale) | address(args.bScale);
+  if (low % kAlignment16) {
+    if (!own)
+      own = makeOwnProduct(queue, step, "an operand is not aligned to 16");
+    return own->run();
+  }
+  if (args.bias)
+    set(LtDescAttribute::BiasPointer, args.bias->data);
+  if (args.aScale)
+    set(LtDescAttribute::BScale, args.aScale->data);
+  if (args.bScale)
+    set(LtDescAttribute::AScale, args.bScale->data);
+  if (args.resultScale)
+    set(LtDescAttribute::DScale, args.resultScale->data);
+  if (args.amax)
+    set(LtDescAttribute::AmaxD, args.amax->data);
+  const float one = 1, zero = 0;
+  const double wideOne = 1, wideZero = 0;
+  bool wide = form.computeType == kLtCompute64F;
+  const void *alpha = wide ? static_cast<const void *>(&wideOne) : &one;
+  const void *beta = wide ? static_cast<const void *>(&wideZero) : &zero;
+  check(library.matmul(library.handle, desc, alpha, args.b->data, a,
+                       args.a->data, b, beta, args.d->data, d, args.d->data, d,
+                       &algorithm, queue.scratch(), workspace, queue.stream),
+        "cublasLtMatmul");
+}
+
+std::unique_ptr<Command>
+fp8c::rt::cuda::makeLibraryProduct(CudaQueue &queue, CublasLt &library,
+                                   const PreparedStep &step, std::string &why) {
+  LibraryForm form;
+  why = form.set(step.matmul, step.product);
+  if (!why.empty())
+    return nullptr;
+  auto product = std::make_unique<LibraryProduct>(queue, library, step, form);
+  why = product->choose();
+  if (!why.empty())
+    return nullptr;
+  return product;
+}

@@ -1,0 +1,47 @@
+//===- LibraryProduct.h - A product by cuBLASLt -----------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_LIBRARYPRODUCT_H
+#define FP8C_LIB_RUNTIME_CUDA_LIBRARYPRODUCT_H
+
+#include "CublasLt.h"
+#include "CudaQueue.h"
+
+namespace fp8c::rt::cuda {
+
+/// A product in the library's terms. The library's matrices are column-major,
+/// so it computes the transposed product: its A is our B.
+struct LibraryForm {
+  /// An operand: columns of `rows` elements, `leading` apart.
+  struct Matrix {
+    int type = 0;
+    bool transposed = false;
+    int64_t rows = 0, columns = 0, leading = 0, batchStride = 0;
+  };
+  Matrix a, b, d;
+  int64_t batches = 1;
+  LtScaleMode aScale = LtScaleMode::Tensor, bScale = LtScaleMode::Tensor;
+  int computeType = kLtCompute32F;
+  bool isF8 = false;
+
+  /// Fills in the form; gives why there is none, or "".
+  std::string set(const MatmulArgs &args, const ProductSizes &sizes);
+
+private:
+  std::string setBatches(const MatmulArgs &args);
+  std::string setScales(const MatmulArgs &args, const ProductSizes &sizes);
+};
+
+/// The command, or null and why: the library refuses it.
+std::unique_ptr<Command> makeLibraryProduct(CudaQueue &queue, CublasLt &library,
+                                            const PreparedStep &step,
+                                            std::string &why);
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_LIBRARYPRODUCT_H

@@ -1,0 +1,47 @@
+//===- OwnKernels.h - The runtime's own kernels -----------------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_OWNKERNELS_H
+#define FP8C_LIB_RUNTIME_CUDA_OWNKERNELS_H
+
+#include "CudaQueue.h"
+
+namespace fp8c::rt::cuda {
+
+/// Functions of Device/*.cpp. Each file is one module, loaded when it is first
+/// used: the driver compiles it then.
+class OwnKernels {
+public:
+  explicit OwnKernels(const Driver &driver) : driver(driver) {}
+
+  Function move() { return get(moveFunction, moveModule, 0); }
+  Function product() { return get(productFunction, productModule, 1); }
+  Function attention() { return get(attentionFunction, attentionModule, 2); }
+
+private:
+  Function get(Function &function, std::unique_ptr<LoadedModule> &module,
+               int which);
+
+  const Driver &driver;
+  std::mutex mutex;
+  std::unique_ptr<LoadedModule> moveModule, productModule, attentionModule;
+  Function moveFunction = nullptr, productFunction = nullptr,
+           attentionFunction = nullptr;
+};
+
+std::unique_ptr<Command> makeCopy(CudaQueue &queue, const PreparedStep &step);
+std::unique_ptr<Command> makeFill(CudaQueue &queue, const PreparedStep &step);
+/// `why` says why no library computes it.
+std::unique_ptr<Command>
+makeOwnProduct(CudaQueue &queue, const PreparedStep &step, std::string why);
+std::unique_ptr<Command> makeOwnAttention(CudaQueue &queue,
+                                          const PreparedStep &step);
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_OWNKERNELS_H

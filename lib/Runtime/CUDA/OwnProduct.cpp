@@ -1,0 +1,219 @@
+//===- OwnProduct.cpp - Products that no library computes -----------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/Kernels.h"
+#include "OwnKernels.h"
+
+#include <algorithm>
+
+using namespace fp8c::rt;
+using namespace fp8c::rt::cuda;
+
+static Type getType(DType dtype) {
+  static_assert(int(DType::F16) == int(Type::F16) &&
+                int(DType::E8M0FNU) == int(Type::E8M0FNU));
+  return static_cast<Type>(dtype);
+}
+
+namespace {
+
+class OwnProduct : public Command {
+public:
+  OwnProduct(CudaQueue &queue, const PreparedStep &step, std::string why)
+      : queue(queue), step(step), why(std::move(why)),
+        function(queue.device.ownKernels().product()) {
+    const MatmulArgs &args = step.matmul;
+    const ProductSizes &sizes = step.product;
+    setBatches(*args.d);
+    parameters.a = matrix(args.a);
+    parameters.b = matrix(args.b);
+    parameters.d = matrix(args.d);
+    parameters.bias = matrix(args.bias);
+    parameters.aScale = scale(args.aScale, args.aBlockM, args.aBlockK);
+    parameters.bScale = scale(args.bScale, args.bBlockK, args.bBlockN);
+    parameters.bDecode = scale(args.bDecode, args.bBlockK, args.bBlockN);
+    parameters.bDecodeType = getType(args.bDecodeDType);
+    parameters.m = sizes.m;
+    parameters.n = sizes.n;
+    parameters.k = sizes.k;
+    int64_t segment = getScaleSegment(args);
+    parameters.segment = segment ? segment : std::max<int64_t>(sizes.k, 1);
+    parameters.saturate = args.saturate;
+    auto tiles = [](int64_t extent) {
+      return (extent + kProductTile - 1) / kProductTile;
+    };
+    int64_t grid = 0;
+    require(!__builtin_mul_overflow(tiles(sizes.m), tiles(sizes.n), &grid) &&
+                grid <= INT32_MAX && sizes.k <= INT32_MAX,
+            FP8RT_INCOMPATIBLE, "a product of ", sizes.m, " x ", sizes.n, " x ",
+            sizes.k, " is too large for a GPU");
+    gridX = uint32_t(grid);
+  }
+
+  std::string describe() const override { return "own kernel: " + why; }
+
+  void run() override {
+    const MatmulArgs &args = step.matmul;
+    if (args.amax)
+      queue.driver.check(
+          queue.driver.set32Async(reinterpret_cast<Pointer>(args.amax->data), 0,
+                                  1, queue.stream),
+          "cuMemsetD32Async");
+    if (!gridX)
+      return;
+    parameters.a.data = args.a->data;
+    parameters.b.data = args.b->data;
+    parameters.d.data = args.d->data;
+    parameters.bias.data = data(args.bias);
+    parameters.aScale.scale.data = data(args.aScale);
+    parameters.bScale.scale.data = data(args.bScale);
+    parameters.bDecode.scale.data = data(args.bDecode);
+    parameters.resultScale =
+        reinterpret_cast<const float *>(data(args.resultScale));
+    parameters.amax = reinterpret_cast<uint32_t *>(data(args.amax));
+    // The second dim of a grid is short.
+    constexpr int64_t kMaxBatches = 65535;
+    require(step.product.batch <= kMaxBatches, FP8RT_INCOMPATIBLE,
+            "a product of ", step.product.batch, " batches, the GPU's own has ",
+            kMaxBatches);
+    if (!step.product.batch)
+      return;
+    void *arguments[] = {&parameters};
+    queue.launch(function, gridX, uint32_t(step.product.batch), kProductThreads,
+                 0, arguments);
+  }
+
+private:
+  static char *data(const Tensor *tensor) {
+    return tensor ? tensor->data : nullptr;
+  }
+
+  void setBatches(const Tensor &d) {
+    for (uint32_t i = 0; i + 2 < d.rank; ++i) {
+      if (d.dims[i] == 1)
+        continue;
+      require(batchDims.size() < kMaxDims, FP8RT_INCOMPATIBLE,
+              "a product of more than ", kMaxDims, " batch dims");
+      parameters.batchDims[batchDims.size()] = d.dims[i];
+      batchDims.push_back(d.rank - 1 - i);
+    }
+    parameters.batchRank = uint32_t(batchDims.size());
+  }
+
+  MatrixParams matrix(const Tensor *tensor) const {
+    MatrixParams result{};
+    if (!tensor)
+      return result;
+    result.type = getType(tensor->dtype);
+    if (tensor->rank > 1)
+      result.rowStride = strideFromLast(*tensor, 1);
+    if (tensor->rank > 0)
+      result.columnStride = strideFromLast(*tensor, 0);
+    for (size_t i = 0; i < batchDims.size(); ++i)
+      if (batchDims[i] < tensor->rank)
+        result.batchStrides[i] = strideFromLast(*tensor, batchDims[i]);
+    return result;
+  }
+
+  ScaleParams scale(const Tensor *tensor, int64_t block0,
+                    int64_t block1) const {
+    ScaleParams result{matrix(tensor), std::max<int64_t>(block0, 1),
+                       std::max<int64_t>(block1, 1)};
+    if (tensor && tensor->elements == 1)
+      result.scale.rowStride = result.scale.columnStride = 0;
+    return result;
+  }
+
+  CudaQueue &queue;
+  const PreparedStep &step;
+  std::string why;
+  Function function;
+  /// Dims of the result that are batches, counted from the last.
+  std::vector<uint32_t> batchDims;
+  ProductParams parameters{};
+  uint32_t gridX;
+};
+
+class OwnAttention : public Command {
+public:
+  OwnAttention(CudaQueue &queue, const PreparedStep &step)
+      : queue(queue), step(step),
+        function(queue.device.ownKernels().attention()) {
+    const AttentionArgs &args = step.attention;
+    const int64_t *q = args.query->dims;
+    parameters.query = operand(args.query);
+    parameters.key = operand(args.key);
+    parameters.value = operand(args.value);
+    parameters.out = operand(args.out);
+    parameters.mask = operand(args.mask);
+    parameters.batches = q[0];
+    parameters.heads = q[1];
+    parameters.queries = q[2];
+    parameters.headDim = q[3];
+    parameters.keys = args.key->dims[2];
+    parameters.valueDim = args.value->dims[3];
+    parameters.group = q[1] ? q[1] / args.key->dims[1] : 1;
+    parameters.scale = args.scale;
+    parameters.causal = args.causal;
+    int64_t items = q[0] * q[1] * q[2];
+    int64_t blocks = (items + kAttentionQueries - 1) / kAttentionQueries;
+    shared = int64_t(kAttentionQueries) * q[3] * int64_t(sizeof(float));
+    constexpr int64_t kShared = 48 * 1024;
+    require(blocks <= INT32_MAX && shared <= kShared, FP8RT_INCOMPATIBLE,
+            "attention over ", items, " queries of ", q[3],
+            " elements is too large for a GPU");
+    grid = uint32_t(blocks);
+  }
+
+  std::string describe() const override { return "own kernel"; }
+
+  void run() override {
+    if (!grid || !parameters.valueDim)
+      return;
+    const AttentionArgs &args = step.attention;
+    parameters.query.data = args.query->data;
+    parameters.key.data = args.key->data;
+    parameters.value.data = args.value->data;
+    parameters.out.data = args.out->data;
+    parameters.mask.data = args.mask ? args.mask->data : nullptr;
+    void *arguments[] = {&parameters};
+    queue.launch(function, grid, 1, kAttentionThreads, uint32_t(shared),
+                 arguments);
+  }
+
+private:
+  static AttentionOperand operand(const Tensor *tensor) {
+    AttentionOperand result{};
+    if (!tensor)
+      return result;
+    result.type = getType(tensor->dtype);
+    for (uint32_t i = 0; i < 4; ++i)
+      result.strides[i] = strideFromLast(*tensor, 3 - i);
+    return result;
+  }
+
+  CudaQueue &queue;
+  const PreparedStep &step;
+  Function function;
+  AttentionParams parameters{};
+  int64_t shared;
+  uint32_t grid;
+};
+
+} // namespace
+
+std::unique_ptr<Command>
+fp8c::rt::cuda::makeOwnProduct(CudaQueue &queue, const PreparedStep &step,
+                               std::string why) {
+  return std::make_unique<OwnProduct>(queue, step, std::move(why));
+}
+
+std::unique_ptr<Command>
+fp8c::rt::cuda::makeOwnAttention(CudaQueue &queue, const PreparedStep &step) {
+  return std::make_unique<OwnAttention>(queue, step);
+}
