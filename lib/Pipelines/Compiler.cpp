@@ -106,7 +106,8 @@ LogicalResult Compiler::lowerToPlan(ModuleOp module, const Target &target) {
 }
 
 LogicalResult Compiler::lowerTo(Level level) {
-  if (reached < Level::Graph && level >= Level::Graph) {
+  // The next pipeline begins with this one.
+  if (reached < Level::Graph && level == Level::Graph) {
     if (failed(runPipeline(*module, "fp8-canonicalize")))
       return failure();
     reached = Level::Graph;

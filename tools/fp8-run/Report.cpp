@@ -147,14 +147,16 @@ bool run::printLockstep(const compare::Lockstep &lockstep,
 // Time
 //===----------------------------------------------------------------------===//
 
-void run::printBenchmark(std::vector<double> seconds, bool json) {
+void run::printBenchmark(std::vector<double> seconds, double loadSeconds,
+                         bool json) {
   std::sort(seconds.begin(), seconds.end());
   const double least = seconds.front() * 1e3, most = seconds.back() * 1e3,
                median = seconds[seconds.size() / 2] * 1e3;
   std::printf(json ? "{\"calls\": %zu, \"median_ms\": %.6f, \"min_ms\": %.6f, "
-                     "\"max_ms\": %.6f}\n"
-                   : "%zu calls: median %.4f ms, min %.4f ms, max %.4f ms\n",
-              seconds.size(), median, least, most);
+                     "\"max_ms\": %.6f, \"load_ms\": %.6f}\n"
+                   : "%zu calls: median %.4f ms, min %.4f ms, max %.4f ms; "
+                     "loaded in %.4f ms\n",
+              seconds.size(), median, least, most, loadSeconds * 1e3);
 }
 
 /// Bytes of the elements of a value, each counted once.

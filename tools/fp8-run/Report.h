@@ -27,8 +27,8 @@ bool printDistances(const TensorMap &got, const TensorMap &expected,
 /// a row missed its bar or nothing was compared.
 bool printLockstep(const compare::Lockstep &lockstep, const Options &options);
 
-/// Times of calls in seconds.
-void printBenchmark(std::vector<double> seconds, bool json);
+/// Times of calls and of loading, in seconds.
+void printBenchmark(std::vector<double> seconds, double loadSeconds, bool json);
 
 /// Keeps the last value of everything that a call writes.
 class Recorder : public rt::Observer {

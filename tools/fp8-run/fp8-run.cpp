@@ -193,7 +193,8 @@ static TensorMap nameResults(const Session &session, const Results &results) {
 
 /// Repeats the call for a second after a warm-up.
 static void runBenchmark(Session &session, std::vector<HostTensor> &arguments,
-                         Results &results, const Options &options) {
+                         Results &results, double loadSeconds,
+                         const Options &options) {
   constexpr size_t kLeast = 5, kMost = 10000;
   std::vector<double> seconds;
   double total = 0;
@@ -205,7 +206,7 @@ static void runBenchmark(Session &session, std::vector<HostTensor> &arguments,
     }));
     total += seconds.back();
   }
-  printBenchmark(std::move(seconds), options.json);
+  printBenchmark(std::move(seconds), loadSeconds, options.json);
 }
 
 /// What lock-step compares with.
@@ -282,7 +283,7 @@ static bool runLockstep(Session &session, std::vector<HostTensor> &arguments,
 
 /// Does what the options ask for; false if a comparison missed its bar.
 /// `other` computes what lock-step compares with; null for none.
-static bool runSession(Session &session, Session *other,
+static bool runSession(Session &session, Session *other, double loadSeconds,
                        const Options &options) {
   if (options.list) {
     printSignature(session);
@@ -335,7 +336,7 @@ static bool runSession(Session &session, Session *other,
     profile.print();
   }
   if (options.benchmark)
-    runBenchmark(session, arguments, results, options);
+    runBenchmark(session, arguments, results, loadSeconds, options);
   return passed;
 }
 
@@ -354,10 +355,12 @@ int main(int argc, char **argv) {
     if (!compileOptions)
       return usage(llvm::toString(compileOptions.takeError()));
     Model model(options->model, *compileOptions);
-    std::unique_ptr<Session> session = model.load(options->device), other;
+    std::unique_ptr<Session> session, other;
+    const double loadSeconds =
+        measureSeconds([&] { session = model.load(options->device); });
     if (!options->compare.empty())
       other = model.load(options->compare);
-    return runSession(*session, other.get(), *options) ? 0 : 1;
+    return runSession(*session, other.get(), loadSeconds, *options) ? 0 : 1;
   } catch (const std::exception &error) {
     std::fflush(stdout);
     std::fprintf(stderr, "fp8-run: %s\n", error.what());

@@ -20,12 +20,12 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace mlir;
 using namespace fp8c;
@@ -78,19 +78,32 @@ codegen::compileCpuKernels(ModuleOp plan, llvm::ArrayRef<CpuLevel> levels) {
   if (failed(lowerToLLVM(*module)))
     return llvm::createStringError(
         "generated kernels cannot be lowered to the llvm dialect");
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      translateModuleToLLVMIR(*module, context, "kernels");
-  if (!code)
-    return llvm::createStringError(
-        "generated kernels cannot be translated to LLVM IR");
+  // A context each, since one context is one thread's.
+  size_t count = levels.size();
+  llvm::SmallVector<std::unique_ptr<llvm::LLVMContext>> contexts;
+  llvm::SmallVector<std::unique_ptr<llvm::Module>> codes;
+  for (size_t i = 0; i < count; ++i) {
+    contexts.push_back(std::make_unique<llvm::LLVMContext>());
+    codes.push_back(
+        translateModuleToLLVMIR(*module, *contexts.back(), "kernels"));
+    if (!codes.back())
+      return llvm::createStringError(
+          "generated kernels cannot be translated to LLVM IR");
+  }
+  llvm::SmallVector<std::string> objects(count), errors(count);
+  parallelFor(module->getContext(), 0, count, [&](size_t i) {
+    llvm::Expected<std::string> object = compileObject(*codes[i], levels[i]);
+    if (object)
+      objects[i] = std::move(*object);
+    else
+      errors[i] = toString(object.takeError());
+  });
+  // The linker resets flags that the code generator reads.
   llvm::SmallVector<std::string> linked;
-  for (CpuLevel level : levels) {
-    llvm::Expected<std::string> object =
-        compileObject(*llvm::CloneModule(*code), level);
-    if (!object)
-      return object.takeError();
-    llvm::Expected<std::string> shared = linkObject(*object);
+  for (size_t i = 0; i < count; ++i) {
+    if (!errors[i].empty())
+      return llvm::createStringError(errors[i]);
+    llvm::Expected<std::string> shared = linkObject(objects[i]);
     if (!shared)
       return shared.takeError();
     linked.push_back(std::move(*shared));

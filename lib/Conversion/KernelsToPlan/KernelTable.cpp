@@ -16,8 +16,51 @@ using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::toplan;
 
+/// Appends what makes a region what it is: attributes and types are unique, so
+/// their addresses stand for them; values are numbered.
+static void appendKey(Region &region, DenseMap<Value, uintptr_t> &numbers,
+                      SmallVectorImpl<uintptr_t> &key) {
+  auto add = [&](auto part) {
+    key.push_back(reinterpret_cast<uintptr_t>(part.getAsOpaquePointer()));
+  };
+  auto define = [&](ValueRange values) {
+    key.push_back(values.size());
+    for (Value value : values) {
+      add(value.getType());
+      numbers.try_emplace(value, numbers.size());
+    }
+  };
+  key.push_back(region.getBlocks().size());
+  for (Block &block : region) {
+    define(block.getArguments());
+    for (Operation &op : block) {
+      add(op.getName());
+      NamedAttrList attributes(op.getAttrDictionary());
+      attributes.erase(fp8::kNodeAttr);
+      add(attributes.getDictionary(op.getContext()));
+      key.push_back(op.getNumOperands());
+      for (Value operand : op.getOperands())
+        key.push_back(numbers.lookup(operand));
+      define(op.getResults());
+      key.push_back(op.getNumRegions());
+      for (Region &inner : op.getRegions())
+        appendKey(inner, numbers, key);
+    }
+    // A name is no address: the end of the block.
+    key.push_back(0);
+  }
+}
+
 Kernel *KernelTable::get(fp8::KernelOp op, ArrayRef<int64_t> unitDims) {
-  // One name for all, until it is known that there is no equal one.
+  SmallVector<uintptr_t, 0> key(unitDims);
+  DenseMap<Value, uintptr_t> numbers;
+  appendKey(op.getBody(), numbers, key);
+  StringRef text(reinterpret_cast<const char *>(key.data()),
+                 key.size() * sizeof(uintptr_t));
+  std::unique_ptr<Kernel> &known = kernels[text];
+  if (known)
+    return known.get();
+
   OpBuilder builder(module.getContext());
   OwningOpRef<plan::KernelOp> outlined =
       plan::KernelOp::create(builder, op.getLoc(), "kernel", unitDims);
@@ -25,14 +68,6 @@ Kernel *KernelTable::get(fp8::KernelOp op, ArrayRef<int64_t> unitDims) {
   op.getBody().cloneInto(&outlined->getBody(), mapping);
   outlined->walk(
       [](Operation *inner) { inner->removeDiscardableAttr(fp8::kNodeAttr); });
-
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (*outlined)->print(stream, OpPrintingFlags().useLocalScope());
-  std::unique_ptr<Kernel> &known = kernels[text];
-  if (known)
-    return known.get();
-
   std::string why;
   FailureOr<codegen::RowProgram> program =
       codegen::RowProgram::analyze(outlined->getBody().front(), unitDims, why);

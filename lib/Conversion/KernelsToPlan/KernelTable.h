@@ -23,8 +23,8 @@ struct Kernel {
   codegen::RowProgram program;
 };
 
-/// Outlines kernels. Bodies that print alike, names of nodes and locations left
-/// out, are one kernel.
+/// Outlines kernels. Equal bodies, names of nodes and locations left out, are
+/// one kernel.
 class KernelTable {
 public:
   explicit KernelTable(mlir::ModuleOp module) : module(module) {}
