@@ -1,69 +1,178 @@
 #!/usr/bin/env python3
-"""Times models against eager PyTorch on the same cores.
+"""Measures fp8c on the CPU and writes benchmarks/results/cpu.json, from which report.py makes docs/performance.md.
 
-    run.py [--only NAME ...] [--size tiny|real] [--depth N] [--bin build/bin] [--out build/benchmarks]
+    run.py [--case GLOB ...] [--budget SECONDS] [--bin build/bin] [--work build/benchmarks] [--out benchmarks/results/cpu.json]
 
-Exports each model of test/Models, compiles it, and prints for each: seconds to compile, to load the package, and
-milliseconds a call of fp8c and of eager PyTorch (as exported, and for models without FP8 in f32), medians over calls.
+Exports the models of test/Models, compiles them, and measures in turns A B A B: a round of fp8c (a process of its own),
+then a round of the peer. A figure is the median of the rounds with minimum and maximum, a ratio that of the ratios within
+a round. A case goes on until its budget is spent, for at least three rounds; each case replaces its row of the file.
+
+    model/NAME       a call, against eager PyTorch: of the f32 model where there is no FP8, else of the model as it is
+    compile/NAME     .pt2 to package at 32 blocks, against 4 blocks; tiny weights, so that the compiler is measured, and
+                     real ones, whose surplus is the copying and hashing of weights
+    load/NAME        a package of 32 blocks: mapped, checked, kernels opened, context made
+    memory/NAME      bytes of the package and of the process after a call, for each byte of its weights
 """
 
 import argparse
+import datetime
+import fnmatch
 import json
+import os
 import pathlib
+import platform
 import statistics
 import subprocess
 import sys
 import time
+import zipfile
 
 import torch
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(SOURCE / "test" / "Models"))
+import export  # noqa: E402
+
+#: name: (model, size, depth, dims of fp8-run, PyTorch's inputs; None: the example's)
+MODELS = {
+    "model/llama": ("llama", "real", 2, ["input_ids.0=1", "input_ids.1=64"], lambda: (torch.randint(0, 32000, (1, 64)),)),
+    "model/gated_mlp_static": ("gated_mlp_static", "real", 2, ["x.0=1", "x.1=64"],
+                               lambda: (torch.randn(1, 64, 4096).bfloat16(),)),
+    "model/dit_row": ("dit_row", "real", 2, ["x.0=1", "x.1=64", "context.1=77"],
+                      lambda: (torch.randn(1, 64, 2048).bfloat16(), torch.randn(1, 77, 2048).bfloat16(),
+                               torch.randn(1, 2048).bfloat16())),
+}
+BLOCKS = "six_linears_static"
 
 
-def time_eager(model, args):
-    """Median milliseconds of a call."""
-    seconds = []
-    with torch.no_grad():
-        model(*args)
-        while len(seconds) < 5 or (sum(seconds) < 2 and len(seconds) < 1000):
-            start = time.perf_counter()
+def summary(values):
+    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
+
+
+def row(case, shape, ours, peer_name=None, peer=None):
+    """Microseconds of each round, and the ratio within a round."""
+    result = {"case": case, "shape": shape, "rounds": len(ours), "ours_us": summary(ours)}
+    if peer:
+        result |= {"peer": peer_name, "peer_us": summary(peer), "ratio": summary([a / b for a, b in zip(ours, peer)])}
+    return result
+
+
+class Bench:
+    def __init__(self, options):
+        self.bin, self.work, self.budget = options.bin, options.work, options.budget
+        self.work.mkdir(parents=True, exist_ok=True)
+
+    def archive(self, name, size, depth):
+        """Exports a model, once; its path without a suffix. PyTorch does not run it: that takes long for large ones."""
+        path = self.work / f"{name}.{size}.{depth}"
+        if not path.with_suffix(path.suffix + ".pt2").exists():
+            torch.manual_seed(0)
+            model, args, shapes = export.catalogue()[name](size, depth)
+            torch.export.save(export.export(model, args, shapes), f"{path}.pt2")
+        return path
+
+    def compile(self, path):
+        """Microseconds from archive to package."""
+        start = time.perf_counter()
+        subprocess.run([str(self.bin / "fp8-compile"), f"{path}.pt2", "-o", f"{path}.fp8"], check=True)
+        return 1e6 * (time.perf_counter() - start)
+
+    def run(self, path, dims):
+        """What fp8-run --benchmark=json measured, and the process's largest resident memory."""
+        flags = [flag for dim in dims for flag in ("--dim", dim)]
+        child = subprocess.Popen([str(self.bin / "fp8-run"), f"{path}.fp8", "--random", "--benchmark=json", *flags],
+                                 stdout=subprocess.PIPE, text=True)
+        text = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        if status:
+            raise RuntimeError(f"fp8-run {path}.fp8: exit status {status}")
+        return json.loads(text.strip().splitlines()[-1]) | {"resident": usage.ru_maxrss * 1024}
+
+    def rounds(self, least=3):
+        start, count = time.perf_counter(), 0
+        while count < least or time.perf_counter() - start < self.budget:
+            yield count
+            count += 1
+
+    def model(self, case):
+        name, size, depth, dims, inputs = MODELS[case]
+        path = self.archive(name, size, depth)
+        self.compile(path)
+        torch.manual_seed(0)
+        model = export.catalogue()[name](size, depth)[0]
+        args = inputs()
+        peer_name = "PyTorch eager"
+        if not any("float8" in str(t.dtype) for t in model.state_dict().values()):
+            model, args = model.float(), [t.float() if t.is_floating_point() else t for t in args]
+            peer_name += " f32"
+        ours, peer = [], []
+        with torch.no_grad():
             model(*args)
-            seconds.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(seconds)
+            for _ in self.rounds():
+                ours.append(1e3 * self.run(path, dims)["median_ms"])
+                seconds = []
+                while len(seconds) < 3 or (sum(seconds) < 1 and len(seconds) < 1000):
+                    start = time.perf_counter()
+                    model(*args)
+                    seconds.append(time.perf_counter() - start)
+                peer.append(1e6 * statistics.median(seconds))
+        yield row(case, f"{size}, depth {depth}, " + " ".join(dims), ours, peer_name, peer)
+
+    def compile_blocks(self, case):
+        for size in ("tiny", "real"):
+            many, few = self.archive(BLOCKS, size, 32), self.archive(BLOCKS, size, 4)
+            ours, peer = [], []
+            for _ in self.rounds():
+                ours.append(self.compile(many))
+                peer.append(self.compile(few))
+            yield row(f"{case}/{size}", "32 blocks, dynamic length", ours, "4 blocks", peer)
+
+    def load_blocks(self, case):
+        path = self.archive(BLOCKS, "real", 32)
+        if not pathlib.Path(f"{path}.fp8").exists():
+            self.compile(path)
+        dims = ["x.0=1", "x.1=16", "context.1=8"]
+        runs = [self.run(path, dims) for _ in self.rounds()]
+        yield row(case, "32 blocks, real", [1e3 * r["load_ms"] for r in runs])
+        with zipfile.ZipFile(f"{path}.pt2") as archive:
+            weights = sum(e.file_size for e in archive.infolist() if "/data/weights/weight_" in e.filename)
+        with zipfile.ZipFile(f"{path}.fp8") as package:
+            stored = sum(e.file_size for e in package.infolist())
+        yield {"case": case.replace("load/", "memory/"), "shape": "32 blocks, real, 1 x 16 tokens", "weight_bytes": weights,
+               "package_bytes": stored, "resident_bytes": summary([r["resident"] for r in runs])}
+
+
+CASES = {**dict.fromkeys(MODELS, Bench.model), f"compile/{BLOCKS}": Bench.compile_blocks, f"load/{BLOCKS}": Bench.load_blocks}
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()}, {len(os.sched_getaffinity(0))} cores"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", default=["llama", "gated_mlp_static", "dit_row"])
-    parser.add_argument("--size", default="real", choices=["tiny", "real"])
-    parser.add_argument("--depth", type=int, default=2)
+    parser.add_argument("--case", nargs="*", default=["*"], help="patterns of cases to measure")
+    parser.add_argument("--budget", type=float, default=60, help="seconds a case, at least three rounds")
     parser.add_argument("--bin", type=pathlib.Path, default=SOURCE / "build" / "bin")
-    parser.add_argument("--out", type=pathlib.Path, default=SOURCE / "build" / "benchmarks")
+    parser.add_argument("--work", type=pathlib.Path, default=SOURCE / "build" / "benchmarks")
+    parser.add_argument("--out", type=pathlib.Path, default=SOURCE / "benchmarks" / "results" / "cpu.json")
     options = parser.parse_args()
-    sys.path.insert(0, str(SOURCE / "test" / "Models"))
-    import export
-
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
-    print(f"{'model':24} {'compile s':>10} {'package MB':>11} {'fp8c ms':>10} {'eager ms':>10} {'eager f32 ms':>13}")
-    for name in options.only:
-        subprocess.run([sys.executable, str(SOURCE / "test" / "Models" / "export.py"), str(options.out), "--only", name,
-                        "--size", options.size, "--depth", str(options.depth)], check=True, capture_output=True)
-        archive, package = options.out / f"{name}.pt2", options.out / f"{name}.fp8"
-        start = time.perf_counter()
-        subprocess.run([str(options.bin / "fp8-compile"), str(archive), "-o", str(package)], check=True)
-        compile_seconds = time.perf_counter() - start
-        inputs = options.out / f"{name}.inputs.safetensors"
-        run = subprocess.run([str(options.bin / "fp8-run"), str(package), f"--inputs={inputs}", "--benchmark=json"],
-                             check=True, capture_output=True, text=True)
-        ours = json.loads(run.stdout.strip().splitlines()[-1])["median_ms"]
-        torch.manual_seed(0)
-        model, args, _ = export.catalogue()[name](options.size, options.depth)
-        eager = time_eager(model, args)
-        wide = float("nan")
-        if not any("float8" in str(t.dtype) for t in model.state_dict().values()):
-            wide = time_eager(model.float(), [t.float() if t.is_floating_point() else t for t in args])
-        print(f"{name:24} {compile_seconds:10.2f} {package.stat().st_size / 1e6:11.1f} {ours:10.3f} {eager:10.3f} "
-              f"{wide:13.3f}", flush=True)
+    bench = Bench(options)
+    report = json.loads(options.out.read_text()) if options.out.exists() else {}
+    rows = {r["case"]: r for r in report.get("results", [])}
+    for case, measure in CASES.items():
+        if not any(fnmatch.fnmatch(case, pattern) for pattern in options.case):
+            continue
+        for result in measure(bench, case):
+            result |= {"date": datetime.date.today().isoformat(), "load_average": os.getloadavg()[0]}
+            rows[result["case"]] = result
+            print(json.dumps(result), flush=True)
+            report = {"machine": machine(), "torch": torch.__version__, "threads": torch.get_num_threads(),
+                      "python": platform.python_version(), "results": [rows[c] for c in sorted(rows)]}
+            options.out.parent.mkdir(parents=True, exist_ok=True)
+            options.out.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Makes docs/performance.md from benchmarks/results/*.json: report.py"""
+
+import json
+import pathlib
+
+SOURCE = pathlib.Path(__file__).resolve().parents[1]
+
+INTRODUCTION = """# Performance
+
+What was measured, by `benchmarks/run.py`; `benchmarks/report.py` makes this page from `benchmarks/results`. A row is the
+median of its rounds with (minimum - maximum); rounds of fp8c and of the peer alternate, and a ratio is that of the ratios
+within a round: below 1 fp8c is faster. `load` is the machine's load average: with more than its cores, times of both sides
+are longer than on an idle machine, and the ratio is what counts.
+"""
+
+
+def span(values, scale=1.0, digits=1):
+    low, mid, high = (f"{values[key] * scale:.{digits}f}" for key in ("min", "median", "max"))
+    return f"{mid} ({low} - {high})"
+
+
+def time_rows(results):
+    yield "| case | shape | rounds | fp8c ms | peer | peer ms | ratio | load |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for r in results:
+        peer = (r["peer"], span(r["peer_us"], 1e-3), span(r["ratio"], digits=2)) if "peer" in r else ("", "", "")
+        yield (f"| {r['case']} | {r['shape']} | {r['rounds']} | {span(r['ours_us'], 1e-3)} | {peer[0]} | {peer[1]} | {peer[2]} "
+               f"| {r['load_average']:.1f} |")
+
+
+def memory_rows(results):
+    yield "| case | shape | weights MB | package MB | resident MB |"
+    yield "| --- | --- | --- | --- | --- |"
+    for r in results:
+        yield (f"| {r['case']} | {r['shape']} | {r['weight_bytes'] / 1e6:.1f} | {r['package_bytes'] / 1e6:.1f} "
+               f"| {span(r['resident_bytes'], 1e-6)} |")
+
+
+def main():
+    lines = [INTRODUCTION]
+    for path in sorted((SOURCE / "benchmarks" / "results").glob("*.json")):
+        report = json.loads(path.read_text())
+        lines.append(f"## {path.stem}\n")
+        lines.append(f"{report['machine']}. PyTorch {report['torch']}, {report['threads']} threads on both sides.\n")
+        timed = [r for r in report["results"] if "ours_us" in r]
+        memory = [r for r in report["results"] if "weight_bytes" in r]
+        if timed:
+            lines += [*time_rows(timed), ""]
+        if memory:
+            lines += ["The archive's weights, the package, and the process after its calls (mapped weights, code, buffers):", "",
+                      *memory_rows(memory), ""]
+    (SOURCE / "docs" / "performance.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+if __name__ == "__main__":
+    main()
