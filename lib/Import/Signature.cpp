@@ -232,7 +232,9 @@ LogicalResult GraphImporter::importChecks() {
              << "; --assume-guards leaves it out";
     }
     if (*condition)
-      fp8::CheckOp::create(builder, module.getLoc(), *condition, guard);
+      // The archive does not say which line of the model a guard is of.
+      fp8::CheckOp::create(builder, builder.getUnknownLoc(), *condition,
+                           "guard " + guard);
   }
   return success();
 }

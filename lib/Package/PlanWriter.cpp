@@ -413,8 +413,11 @@ LogicalResult PlanWriter::writeEntry(EntryOp entry) {
               auto expr = sizes.get(check.getCondition());
               if (failed(expr))
                 return failure();
+              std::string path, place;
+              describe(check.getLoc(), path, place);
               checks.push_back(wire::CreateCheckDirect(
-                  builder, *expr, check.getMessage().str().c_str()));
+                  builder, *expr, check.getMessage().str().c_str(),
+                  place.c_str()));
               return success();
             })
             .Case<fp8::SymbolOp>([&](fp8::SymbolOp symbol) -> LogicalResult {

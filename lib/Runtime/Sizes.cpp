@@ -8,18 +8,22 @@
 
 #include "Sizes.h"
 
+#include <algorithm>
+
 using namespace fp8c::rt;
 using Kind = wire::ExprKind;
 
 Sizes::Sizes(const Program &program)
     : program(program), symbolValues(program.plan().symbols()->size()),
       symbolKnown(program.plan().symbols()->size()),
+      symbolOrigins(program.plan().symbols()->size()),
       values(program.plan().exprs()->size()),
       states(program.plan().exprs()->size(), State::Open) {}
 
-void Sizes::setSymbol(uint32_t symbol, int64_t value) {
+void Sizes::setSymbol(uint32_t symbol, int64_t value, std::string origin) {
   symbolValues[symbol] = value;
   symbolKnown[symbol] = true;
+  symbolOrigins[symbol] = std::move(origin);
 }
 
 /// Division that rounds towards minus infinity.
@@ -154,6 +158,34 @@ void Sizes::checkRange(uint32_t symbol) const {
           ": got ", symbolValues[symbol], ", ", violation);
 }
 
+std::string Sizes::describeSymbols(uint32_t expr) const {
+  const auto &exprs = *program.plan().exprs();
+  // Operands come before what uses them.
+  std::vector<bool> used(expr + 1);
+  std::vector<std::string> texts;
+  used[expr] = true;
+  for (uint32_t i = expr + 1; i-- > 0;) {
+    const wire::Expr &e = *exprs.Get(i);
+    if (!used[i] || e.kind() == Kind::Const)
+      continue;
+    if (e.kind() != Kind::Symbol) {
+      used[e.lhs()] = true;
+      if (e.kind() != Kind::Not)
+        used[e.rhs()] = true;
+      continue;
+    }
+    const std::string &origin = symbolOrigins[e.lhs()];
+    texts.push_back(program.exprText(i) + " = " + std::to_string(values[i]) +
+                    (origin.empty() ? "" : " (" + origin + ")"));
+  }
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  std::string all;
+  for (const std::string &text : texts)
+    all += (all.empty() ? "" : ", ") + text;
+  return all;
+}
+
 void Sizes::checkGuards() const {
   for (const wire::Check *check : *program.plan().checks()) {
     uint32_t condition = check->condition();
@@ -171,6 +203,11 @@ void Sizes::checkGuards() const {
          << values[e.rhs()];
     else
       os << " does not hold";
+    std::string symbols = describeSymbols(condition);
+    if (!symbols.empty())
+      os << ", with " << symbols;
+    if (check->location() && check->location()->size())
+      os << "; at " << check->location()->str();
     throw Error(FP8RT_GUARD_VIOLATED, os.str());
   }
 }
@@ -257,7 +294,9 @@ Sizes fp8c::rt::solveSizes(const Program &program, const EntryPoint &entry,
                                     : ", so " + s.name()->str() + " = " +
                                           std::to_string(solution.value),
               ", ", violation);
-      sizes.setSymbol(solution.symbol, solution.value);
+      sizes.setSymbol(solution.symbol, solution.value,
+                      "dim " + std::to_string(d) + " of input \"" + name +
+                          "\"");
       sizes.evaluate();
       progress = true;
     });

@@ -20,8 +20,9 @@ class Sizes {
 public:
   explicit Sizes(const Program &program);
 
-  /// Sets a symbol. evaluate() must follow.
-  void setSymbol(uint32_t symbol, int64_t value);
+  /// Sets a symbol; `origin` is the dim that gave it, for messages. evaluate()
+  /// must follow.
+  void setSymbol(uint32_t symbol, int64_t value, std::string origin = "");
   bool isSymbolKnown(uint32_t symbol) const { return symbolKnown[symbol]; }
   int64_t symbol(uint32_t symbol) const { return symbolValues[symbol]; }
   /// Computes every expression whose symbols are known.
@@ -42,10 +43,14 @@ private:
   /// Why an expression has a value, or none.
   enum class State : uint8_t { Open, Known, DividesByZero, Overflows };
   State compute(const wire::Expr &e, int64_t &out) const;
+  /// The symbols in `expr` with their values and origins: "s0 = 3 (dim 0 of
+  /// input "x")".
+  std::string describeSymbols(uint32_t expr) const;
 
   const Program &program;
   std::vector<int64_t> symbolValues;
   std::vector<bool> symbolKnown;
+  std::vector<std::string> symbolOrigins;
   std::vector<int64_t> values;
   std::vector<State> states;
 };

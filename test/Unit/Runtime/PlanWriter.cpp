@@ -28,9 +28,9 @@ uint32_t PlanWriter::symbol(const char *name, int64_t min, int64_t max,
   return expr(wire::ExprKind::Symbol, uint32_t(symbols.size() - 1));
 }
 
-void PlanWriter::check(uint32_t condition, const char *message) {
-  checks.push_back(
-      wire::CreateCheck(fbb, condition, fbb.CreateString(message)));
+void PlanWriter::check(uint32_t condition, const char *message,
+                       const char *location) {
+  checks.push_back(wire::CreateCheckDirect(fbb, condition, message, location));
 }
 
 uint32_t PlanWriter::value(wire::ValueKind kind, DType dtype, Values dims,

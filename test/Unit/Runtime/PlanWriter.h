@@ -35,7 +35,8 @@ public:
   /// The expression of a new symbol.
   uint32_t symbol(const char *name, int64_t min = 0, int64_t max = INT64_MAX,
                   int64_t multiple = 1);
-  void check(uint32_t condition, const char *message);
+  void check(uint32_t condition, const char *message,
+             const char *location = "");
 
   /// Values; dims are expressions.
   uint32_t input(const char *name, DType dtype, Values dims);

@@ -123,7 +123,7 @@ TEST(Program, ChecksItsGuards) {
   uint32_t x = w.input("x", DType::F32, {s0, s1});
   uint32_t y = w.output("y", DType::F32, {s1, s0});
   w.check(w.expr(Kind::Eq, w.expr(Kind::Mod, s1, s0), w.constant(0)),
-          "s0 divides s1");
+          "s0 divides s1", "model.py:7");
   w.outputInteger("count", w.expr(Kind::Mul, s0, s1));
   uint32_t view =
       w.view(x, DType::F32, {s1, s0}, {w.constant(1), s1}, w.constant(0));
@@ -146,8 +146,12 @@ TEST(Program, ChecksItsGuards) {
   EXPECT_EQ(call(4, 32), "");
   EXPECT_EQ(call(4, 0), "");
   EXPECT_EQ(call(3, 32),
-            "s0 divides s1: (s1 % s0) == 0 does not hold: got 2 and 0");
-  EXPECT_EQ(call(0, 32), "s0 divides s1: (s1 % s0) == 0 divides by 0");
+            "s0 divides s1: (s1 % s0) == 0 does not hold: got 2 and 0, with "
+            "s0 = 3 (dim 0 of input \"x\"), s1 = 32 (dim 1 of input \"x\"); at "
+            "model.py:7");
+  EXPECT_EQ(call(0, 32),
+            "s0 divides s1: (s1 % s0) == 0 divides by 0, with s0 = 0 (dim 0 of "
+            "input \"x\"), s1 = 32 (dim 1 of input \"x\"); at model.py:7");
   EXPECT_EQ(call(4, 24),
             "input \"x\": dim 1: got 24, expected s1 to be a multiple of 16");
 }
