@@ -11,6 +11,7 @@
 #include "fp8c/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -19,6 +20,8 @@ using namespace mlir;
 void fp8c::buildGraphToKernelsPipeline(OpPassManager &manager) {
   OpPassManager &graph = manager.nest<func::FuncOp>();
   graph.addPass(createCanonicalizeGraphPass());
+  // Elementwise ops of whole tensors, fp8.cast among them: one form for all.
+  graph.addPass(createConvertElementwiseToLinalgPass());
   graph.addPass(createRecognizeScaledCastsPass());
   graph.addPass(createPropagateReshapesPass());
   graph.addPass(createCanonicalizeGraphPass());

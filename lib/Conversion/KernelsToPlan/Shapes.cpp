@@ -91,13 +91,16 @@ LogicalResult Shapes::visitArguments(func::FuncOp func) {
   return success();
 }
 
+void Shapes::visitSymbol(fp8::SymbolOp symbol) {
+  Value &known = symbols[symbol.getName()];
+  if (!known)
+    known = builder.clone(*symbol)->getResult(0);
+  indices[symbol] = known;
+}
+
 LogicalResult Shapes::run(func::FuncOp func) {
-  for (auto symbol : func.getOps<fp8::SymbolOp>()) {
-    Value &known = symbols[symbol.getName()];
-    if (!known)
-      known = builder.clone(*symbol)->getResult(0);
-    indices[symbol] = known;
-  }
+  for (auto symbol : func.getOps<fp8::SymbolOp>())
+    visitSymbol(symbol);
   arith.setLoc(func.getLoc());
   if (failed(visitArguments(func)))
     return failure();
@@ -330,8 +333,10 @@ bool Shapes::inferSizes(Operation *op) {
 }
 
 LogicalResult Shapes::visit(Operation *op) {
-  if (isa<fp8::SymbolOp>(op))
+  if (auto symbol = dyn_cast<fp8::SymbolOp>(op)) {
+    visitSymbol(symbol);
     return success();
+  }
   if (isa<fp8::CheckOp>(op))
     return visitCheck(op);
   if (isa<fp8::KernelOp>(op))

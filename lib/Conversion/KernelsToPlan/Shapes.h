@@ -9,6 +9,7 @@
 #ifndef FP8C_LIB_CONVERSION_KERNELSTOPLAN_SHAPES_H
 #define FP8C_LIB_CONVERSION_KERNELSTOPLAN_SHAPES_H
 
+#include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Import/SizeArith.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -48,6 +49,7 @@ private:
   mlir::LogicalResult visit(mlir::Operation *op);
   mlir::LogicalResult visitIndexOp(mlir::Operation *op);
   mlir::LogicalResult visitKernel(mlir::Operation *op);
+  void visitSymbol(fp8::SymbolOp symbol);
   mlir::LogicalResult visitCheck(mlir::Operation *op);
   /// The sizes of the results of `op`, null for ops that are not known.
   bool inferSizes(mlir::Operation *op);
