@@ -56,11 +56,33 @@ def GenerateCpuKernelsPass
   ];
 }
 
+def GenerateGpuKernelsPass
+    : Pass<"fp8-generate-gpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "each plan.kernel as a kernel of a GPU";
+  let description = [{
+    Replaces the kernels of a module by functions with the attribute
+    `nvvm.kernel`, in scf, arith, math, vector, llvm and nvvm. What a block has
+    and does is the kernel's launch shape.
+
+    Bit-exact but for the order of a reduction's additions.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"sm_90a\"",
+           "the GPU, by its name in the table of targets">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
 def LowerToLLVMPass : Pass<"fp8-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "functions of scalars and vectors to the llvm dialect";
   let description = [{
     Expands functions (`fp8-expand-functions`), lowers casts
     (`fp8-lower-casts`) and converts scf, arith, math, vector and func to llvm.
+    Operations of the nvvm dialect stay.
 
     As the passes that it runs.
   }];
