@@ -48,6 +48,8 @@ struct Target {
   /// Conversions to and from f8 in hardware; elsewhere they are emulated, with
   /// the same bytes.
   bool hasF8Conversions;
+  /// Additions and multiplications of pairs of bf16.
+  bool hasPackedBF16;
   /// The scale layouts of the library's f8 product, one bit (1 << layout) each.
   unsigned libraryScales;
   /// The library takes operands that are contiguous along K alone.

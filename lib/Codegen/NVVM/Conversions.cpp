@@ -79,8 +79,15 @@ Value GpuKernel::toF32(Value value, Type element) {
       Value half = extractLane(i % 2 ? high : low, i / 2);
       elements.push_back(bitcast(f32, half));
     }
-    return vector::FromElementsOp::create(
+    Value wide = vector::FromElementsOp::create(
         builder, loc, VectorType::get(lanes, f32), elements);
+    widened[wide] = value;
+    return wide;
+  }
+  if (element.isBF16()) {
+    Value wide = KernelBuilder::toF32(value, element);
+    widened[wide] = value;
+    return wide;
   }
   if (fp8::isF8Type(element) && target.hasF8Conversions) {
     StringRef name = isa<Float8E5M2Type>(element)
@@ -114,6 +121,10 @@ Value GpuKernel::toF32(Value value, Type element) {
 Value GpuKernel::fromF32(Value value, Type element) {
   if (!element.isBF16())
     return KernelBuilder::fromF32(value, element);
+  if (Value pairs = emitPairwise(value))
+    return pairs;
+  if (Value activation = emitActivation(value))
+    value = activation;
   unsigned lanes = getLanes(value);
   SmallVector<Value> pairs;
   for (unsigned i = 0; i < lanes; i += 2) {
@@ -125,21 +136,30 @@ Value GpuKernel::fromF32(Value value, Type element) {
   return joinPairs(pairs, withElement(value.getType(), builder.getI16Type()));
 }
 
+/// The hardware's conversion, which saturates.
+Value GpuKernel::castToF8(Value value, Type element) {
+  StringRef name = isa<Float8E5M2Type>(element) ? "llvm.nvvm.ff.to.e5m2x2.rn"
+                                                : "llvm.nvvm.ff.to.e4m3x2.rn";
+  SmallVector<Value> pairs;
+  for (unsigned i = 0; i < getLanes(value); i += 2)
+    pairs.push_back(call(name, builder.getI16Type(),
+                         {extractLane(value, i + 1), extractLane(value, i)}));
+  return joinPairs(pairs, withElement(value.getType(), builder.getI8Type()));
+}
+
 Value GpuKernel::toF8(Value value, Type element, fp8::Overflow overflow) {
   if (!target.hasF8Conversions)
     return KernelBuilder::toF8(value, element, overflow);
   bool isE5M2 = isa<Float8E5M2Type>(element);
-  StringRef name =
-      isE5M2 ? "llvm.nvvm.ff.to.e5m2x2.rn" : "llvm.nvvm.ff.to.e4m3x2.rn";
-  unsigned lanes = getLanes(value);
-  SmallVector<Value> pairs;
-  for (unsigned i = 0; i < lanes; i += 2)
-    pairs.push_back(call(name, builder.getI16Type(),
-                         {extractLane(value, i + 1), extractLane(value, i)}));
-  Type codes = withElement(value.getType(), builder.getI8Type());
-  Value result = joinPairs(pairs, codes);
-  if (overflow == fp8::Overflow::Saturate)
-    return result;
+  if (overflow == fp8::Overflow::Saturate) {
+    value = stripClamp(value, isE5M2 ? 57344.0f : 448.0f);
+    auto cast = [&](Value quotient) { return castToF8(quotient, element); };
+    if (Value codes = isE5M2 ? Value() : emitQuotient(value, cast))
+      return codes;
+    return cast(value);
+  }
+  Value result = castToF8(value, element);
+  Type codes = result.getType();
   // The hardware saturates: from here on it is NaN, or Inf. Half way to what
   // would be the next number is even in one format and odd in the other.
   Type type = value.getType();

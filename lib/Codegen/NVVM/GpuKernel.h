@@ -59,6 +59,19 @@ private:
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   void atomicMax(llvm::ArrayRef<mlir::Value> bits) override;
 
+  // Forms that the hardware has, with the bytes of the graph (Fused.cpp).
+  std::optional<Lanes> evaluateSpecial(mlir::Operation *op,
+                                       Lookup lookup) override;
+  mlir::Value emitPairwise(mlir::Value value);
+  mlir::Value emitActivation(mlir::Value value);
+  mlir::Value stripClamp(mlir::Value value, float largest);
+  mlir::Value emitQuotient(mlir::Value value,
+                           llvm::function_ref<mlir::Value(mlir::Value)> cast);
+  mlir::Value getPairs(mlir::Value value);
+  mlir::Value mapLanes(mlir::Value value,
+                       llvm::function_ref<mlir::Value(mlir::Value)> function);
+  mlir::Value splat(mlir::Value like, float value);
+
   // Conversions and memory (Conversions.cpp).
   mlir::Value call(llvm::StringRef intrinsic, mlir::Type type,
                    mlir::ValueRange arguments);
@@ -67,6 +80,7 @@ private:
   mlir::Value toF8(mlir::Value value, mlir::Type element,
                    fp8::Overflow overflow) override;
   mlir::Value bitcast(mlir::Type type, mlir::Value value);
+  mlir::Value castToF8(mlir::Value value, mlir::Type element);
   mlir::Value extractLane(mlir::Value value, unsigned i);
   mlir::Value joinPairs(llvm::ArrayRef<mlir::Value> pairs, mlir::Type type);
   bool canMoveVector(unsigned operand, llvm::ArrayRef<Lanes> at) override;
@@ -85,6 +99,8 @@ private:
   /// Scalars of a reduction that threads share.
   unsigned sharedScalars = 0;
   std::string sharedName;
+  /// The bf16 values that f32 values were widened from.
+  llvm::DenseMap<mlir::Value, mlir::Value> widened;
   /// Operands that are moved in vectors.
   llvm::DenseSet<unsigned> vectorOperands;
   /// What stays in registers from one loop over a task's elements to the next:
