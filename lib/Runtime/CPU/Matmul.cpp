@@ -16,13 +16,13 @@
 #include <cblas.h>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 using namespace fp8c::rt;
 
-/// K elements that are summed in one go. Short chunks keep the error of long
-/// one-signed sums small, and a tile of B in the second-level cache.
-static constexpr int64_t kChunk = 256;
+/// K elements that are summed in one go, as many as MKL takes (PyTorch's sums
+/// on x86-64-v3). Short chunks keep the error of long one-signed sums small,
+/// and a tile of B in the second-level cache.
+static constexpr int64_t kChunk = 192;
 static constexpr int64_t kTileM = 128;
 
 //===----------------------------------------------------------------------===//
@@ -41,6 +41,7 @@ struct Scale {
   int64_t stride0 = 0, stride1 = 0;
   int64_t block0 = 1, block1 = 1;
 
+  Scale() = default;
   Scale(const Tensor *t, const Tensor &d, int64_t batch, int64_t block0,
         int64_t block1)
       : tensor(t), block0(std::max<int64_t>(block0, 1)),
@@ -72,12 +73,29 @@ struct Panel {
 };
 } // namespace
 
+/// Multiplies `n` elements from row `i`, column `j` on, which run along the
+/// rows or the columns, by their scales.
+static void scaleRun(float *row, int64_t n, bool alongRows, int64_t i,
+                     int64_t j, const Scale &scale) {
+  const int64_t start = alongRows ? i : j;
+  const bool varies = alongRows ? scale.stride0 : scale.stride1;
+  const int64_t block = alongRows ? scale.block0 : scale.block1;
+  for (int64_t at = 0; at < n;) {
+    int64_t run = varies ? std::min(n - at, block - (start + at) % block) : n;
+    multiplyBy(row + at, run,
+               alongRows ? scale.get(i + at, j) : scale.get(i, j + at));
+    at += run;
+  }
+}
+
 /// Rows [r0, r1) x columns [c0, c1) of a matrix as f32: in place when it is f32
-/// already, else decoded to `buffer`. `buffer` rows run along the dim that is
-/// contiguous in memory.
+/// already, else decoded to `buffer`: multiplied by `decodeBy` and rounded to
+/// `decodeTo`, and multiplied by `scale`. `buffer` rows run along the dim that
+/// is contiguous in memory.
 static Panel makePanel(const Tensor &t, int64_t base, int64_t r0, int64_t r1,
                        int64_t c0, int64_t c1, float *buffer,
-                       const Scale *decodeBy, DType decodeTo) {
+                       const Scale &scale, const Scale &decodeBy = {},
+                       DType decodeTo = DType::F32) {
   int64_t rowStride = strideFromLast(t, 1), colStride = strideFromLast(t, 0);
   int64_t rows = r1 - r0, cols = c1 - c0;
   bool alongRows = rowStride == 1 && colStride != 1;
@@ -87,29 +105,21 @@ static Panel makePanel(const Tensor &t, int64_t base, int64_t r0, int64_t r1,
   if (inner == 1)
     innerStride = 1;
   int64_t first = base + r0 * rowStride + c0 * colStride;
-  if (t.dtype == DType::F32 && innerStride == 1 && !decodeBy &&
-      outerStride >= inner && outerStride <= INT32_MAX)
+  if (t.dtype == DType::F32 && innerStride == 1 && !decodeBy.tensor &&
+      !scale.tensor && outerStride >= inner && outerStride <= INT32_MAX)
     return {reinterpret_cast<const float *>(address(t, first)), outerStride,
             alongRows};
   for (int64_t o = 0; o < outer; ++o) {
     float *row = buffer + o * inner;
     decode(t.dtype, address(t, first + o * outerStride), innerStride, inner,
            row);
-    if (!decodeBy)
-      continue;
-    // Runs over which one scale holds.
-    int64_t start = alongRows ? r0 : c0;
-    bool varies = alongRows ? decodeBy->stride0 : decodeBy->stride1;
-    int64_t block = alongRows ? decodeBy->block0 : decodeBy->block1;
-    for (int64_t i = 0; i < inner;) {
-      int64_t run =
-          varies ? std::min(inner - i, block - (start + i) % block) : inner;
-      float scale = alongRows ? decodeBy->get(r0 + i, c0 + o)
-                              : decodeBy->get(r0 + o, c0 + i);
-      multiplyBy(row + i, run, scale);
-      i += run;
+    const int64_t i = alongRows ? r0 : r0 + o, j = alongRows ? c0 + o : c0;
+    if (decodeBy.tensor) {
+      scaleRun(row, inner, alongRows, i, j, decodeBy);
+      roundTo(decodeTo, row, inner);
     }
-    roundTo(decodeTo, row, inner);
+    if (scale.tensor)
+      scaleRun(row, inner, alongRows, i, j, scale);
   }
   return {buffer, std::max<int64_t>(inner, 1), alongRows};
 }
@@ -128,16 +138,11 @@ Matmul::Matmul(const MatmulArgs &args, const ProductSizes &sizes)
   nTile = nSize >= 1024 ? 256 : nSize >= 256 ? 128 : 64;
   mTiles = (mSize + mTile - 1) / mTile;
   nTiles = (nSize + nTile - 1) / nTile;
-  segment = getScaleSegment(args);
-  segmented = segment > 0;
-  if (!segmented)
-    segment = std::max<int64_t>(kSize, 1);
 }
 
 int64_t Matmul::scratchBytes() const {
-  int64_t k = std::min(kSize, std::min(segment, kChunk));
-  int64_t floats = std::min(mTile, mSize) * k + nTile * k +
-                   2 * std::min(mTile, mSize) * nTile + nTile;
+  const int64_t rows = std::min(mTile, mSize), k = std::min(kSize, kChunk);
+  const int64_t floats = rows * k + nTile * k + rows * nTile + 2 * nTile;
   return (floats + 64) * 4;
 }
 
@@ -154,9 +159,10 @@ void Matmul::begin() const {
 struct Matmul::Tile {
   int64_t m0, m1, n0, n1;
   int64_t aBase, bBase, dBase, biasBase;
-  Scale aScale, bScale, bDecode;
-  /// Sum (m x n), sum of one segment, pieces of the operands, one row.
-  float *sum, *part, *aBuffer, *bBuffer, *row;
+  /// Scales of the operands' elements, and of the sums.
+  Scale aElements, bElements, bDecode, aScale, bScale;
+  /// Sum (m x n), pieces of the operands, one row of scales and one of bias.
+  float *sum, *aBuffer, *bBuffer, *scales, *bias;
   int64_t m() const { return m1 - m0; }
   int64_t n() const { return n1 - n0; }
 };
@@ -171,10 +177,14 @@ void Matmul::runTile(int64_t task, float *scratch) const {
   // Neighbouring tasks share columns of B.
   int64_t mIndex = task % mTiles, nIndex = task / mTiles % nTiles;
   int64_t batch = task / (mTiles * nTiles);
-  int64_t k = std::min(kSize, std::min(segment, kChunk));
+  int64_t k = std::min(kSize, kChunk);
   int64_t mMax = std::min(mTile, mSize);
   float *bBuffer = scratch + mMax * k;
   float *sum = bBuffer + nTile * k;
+  Scale a(args.aScale, d, batch, args.aBlockM, args.aBlockK);
+  Scale b(args.bScale, d, batch, args.bBlockK, args.bBlockN);
+  // Scales of blocks of K cannot wait for the sum.
+  const bool aBlocks = args.aBlockK > 0, bBlocks = args.bBlockK > 0;
   Tile tile{mIndex * mTile,
             std::min(mSize, (mIndex + 1) * mTile),
             nIndex * nTile,
@@ -183,68 +193,47 @@ void Matmul::runTile(int64_t task, float *scratch) const {
             getBatchOffset(*args.b, d, batch),
             getBatchOffset(d, d, batch),
             args.bias ? getBatchOffset(*args.bias, d, batch) : 0,
-            Scale(args.aScale, d, batch, args.aBlockM, args.aBlockK),
-            Scale(args.bScale, d, batch, args.bBlockK, args.bBlockN),
+            aBlocks ? a : Scale(),
+            bBlocks ? b : Scale(),
             Scale(args.bDecode, d, batch, args.bBlockK, args.bBlockN),
+            aBlocks ? Scale() : a,
+            bBlocks ? Scale() : b,
             sum,
-            sum + mMax * nTile,
             scratch,
             bBuffer,
-            sum + 2 * mMax * nTile};
-  if (segmented) {
-    std::fill_n(tile.sum, tile.m() * tile.n(), 0.0f);
-    for (int64_t k0 = 0; k0 < kSize; k0 += segment) {
-      multiply(tile, k0, std::min(kSize, k0 + segment), false, tile.part);
-      addSegment(tile, k0);
-    }
-  } else {
-    multiply(tile, 0, kSize, false, tile.sum);
-  }
+            sum + mMax * nTile,
+            sum + mMax * nTile + nTile};
+  multiply(tile);
   finish(tile);
 }
 
-/// out = A[:, k0:k1] x B[k0:k1, :] of the tile.
-void Matmul::multiply(const Tile &tile, int64_t k0, int64_t k1, bool accumulate,
-                      float *out) const {
-  if (k0 >= k1)
-    std::fill_n(out, tile.m() * tile.n(), 0.0f);
-  for (int64_t k = k0; k < k1; k += kChunk) {
-    int64_t end = std::min(k1, k + kChunk);
+/// sum = A x B of the tile.
+void Matmul::multiply(const Tile &tile) const {
+  if (kSize == 0)
+    std::fill_n(tile.sum, tile.m() * tile.n(), 0.0f);
+  for (int64_t k = 0; k < kSize; k += kChunk) {
+    int64_t end = std::min(kSize, k + kChunk);
     Panel a = makePanel(*args.a, tile.aBase, tile.m0, tile.m1, k, end,
-                        tile.aBuffer, nullptr, DType::F32);
+                        tile.aBuffer, tile.aElements);
     Panel b =
         makePanel(*args.b, tile.bBase, k, end, tile.n0, tile.n1, tile.bBuffer,
-                  args.bDecode ? &tile.bDecode : nullptr, args.bDecodeDType);
-    float beta = k > k0 || accumulate ? 1.0f : 0.0f;
+                  tile.bElements, tile.bDecode, args.bDecodeDType);
+    float beta = k > 0 ? 1.0f : 0.0f;
     // One row is a matter of reading B once.
     if (tile.m() == 1) {
       if (beta == 0)
-        std::fill_n(out, tile.n(), 0.0f);
+        std::fill_n(tile.sum, tile.n(), 0.0f);
       cblas_sgemv(CblasRowMajor, b.transposed ? CblasNoTrans : CblasTrans,
                   b.transposed ? tile.n() : end - k,
                   b.transposed ? end - k : tile.n(), 1.0f, b.data, b.ld, a.data,
-                  a.transposed ? a.ld : 1, 1.0f, out, 1);
+                  a.transposed ? a.ld : 1, 1.0f, tile.sum, 1);
       continue;
     }
     cblas_sgemm(CblasRowMajor, a.transposed ? CblasTrans : CblasNoTrans,
                 b.transposed ? CblasTrans : CblasNoTrans, tile.m(), tile.n(),
-                end - k, 1.0f, a.data, a.ld, b.data, b.ld, beta, out, tile.n());
+                end - k, 1.0f, a.data, a.ld, b.data, b.ld, beta, tile.sum,
+                tile.n());
   }
-}
-
-FP8C_CLONES static void addScaled(float *sum, const float *part,
-                                  const float *scales, float scale, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    sum[i] += scale * scales[i] * part[i];
-}
-
-/// sum += a_scale * b_scale * part for the segment of K that begins at k0.
-void Matmul::addSegment(const Tile &tile, int64_t k0) const {
-  for (int64_t n = 0; n < tile.n(); ++n)
-    tile.row[n] = tile.bScale.get(k0, tile.n0 + n);
-  for (int64_t m = 0; m < tile.m(); ++m)
-    addScaled(tile.sum + m * tile.n(), tile.part + m * tile.n(), tile.row,
-              tile.aScale.get(tile.m0 + m, k0), tile.n());
 }
 
 FP8C_CLONES static void scaleRow(float *row, const float *scales, float scale,
@@ -273,22 +262,21 @@ FP8C_CLONES static uint32_t maxBits(const float *row, int64_t n) {
 void Matmul::finish(const Tile &tile) const {
   const Tensor &d = *args.d;
   int64_t n = tile.n();
-  if (!segmented)
-    for (int64_t i = 0; i < n; ++i)
-      tile.row[i] = tile.bScale.get(0, tile.n0 + i);
+  for (int64_t i = 0; i < n; ++i)
+    tile.scales[i] = tile.bScale.get(0, tile.n0 + i);
   uint32_t amax = 0;
   for (int64_t m = 0; m < tile.m(); ++m) {
     float *row = tile.sum + m * n;
-    if (!segmented && (args.aScale || args.bScale))
-      scaleRow(row, tile.row, tile.aScale.get(tile.m0 + m, 0), n);
+    if (tile.aScale.tensor || tile.bScale.tensor)
+      scaleRow(row, tile.scales, tile.aScale.get(tile.m0 + m, 0), n);
     if (args.bias) {
       const Tensor &bias = *args.bias;
       int64_t stride = strideFromLast(bias, 0);
       int64_t at =
           tile.biasBase + tile.n0 * stride +
           (bias.rank > 1 ? (tile.m0 + m) * strideFromLast(bias, 1) : 0);
-      decode(bias.dtype, address(bias, at), stride, n, tile.part);
-      addRow(row, tile.part, n);
+      decode(bias.dtype, address(bias, at), stride, n, tile.bias);
+      addRow(row, tile.bias, n);
     }
     if (args.amax)
       amax = std::max(amax, maxBits(row, n));

@@ -15,9 +15,9 @@ namespace fp8c::rt {
 
 /// A product at fixed sizes. The result is cut into fixed tiles (which depend
 /// on the sizes alone); a tile is one task and runs on one thread, so the
-/// number of threads changes no byte. Operands are decoded exactly to f32 tiles
-/// and multiplied by the serial BLAS; K is summed in chunks, and per block
-/// where scales change along K.
+/// number of threads changes no byte. Operands are decoded to f32 tiles,
+/// exactly but where scales of blocks of K are multiplied in, and multiplied by
+/// the serial BLAS; K is summed in chunks.
 class Matmul {
 public:
   /// Of operands that checkMatmul has checked.
@@ -35,18 +35,12 @@ public:
 private:
   struct Tile;
   void runTile(int64_t task, float *scratch) const;
-  void multiply(const Tile &tile, int64_t k0, int64_t k1, bool accumulate,
-                float *out) const;
-  void addSegment(const Tile &tile, int64_t k0) const;
+  void multiply(const Tile &tile) const;
   void finish(const Tile &tile) const;
 
   MatmulArgs args;
   int64_t batches, mSize, nSize, kSize;
   int64_t mTile, nTile, mTiles, nTiles;
-  /// K extent over which no scale changes.
-  int64_t segment;
-  /// Scales change along K.
-  bool segmented;
 };
 
 } // namespace fp8c::rt
