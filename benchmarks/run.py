@@ -8,9 +8,9 @@ then a round of the peer. A figure is the median of the rounds with minimum and 
 a round. A case goes on until its budget is spent, for at least three rounds; each case replaces its row of the file.
 
     model/NAME       a call, against eager PyTorch: of the f32 model where there is no FP8, else of the model as it is
-    compile/NAME     .pt2 to package at 32 blocks, against 4 blocks; tiny weights, so that the compiler is measured, and
-                     real ones, whose surplus is the copying and checking of weights; time by the clock, and of
-                     processors (/processor), which other load on the machine changes less
+    compile/NAME     .pt2 to package at 32 blocks: with tiny weights, so that the compiler is measured, against 4 blocks; with
+                     real ones against the tiny, which leaves the copying and checking of weights; time by the clock, and
+                     of processors (/processor), which other load on the machine changes less
     load/NAME        a package of 32 blocks: mapped, checked, kernels opened, context made
     memory/NAME      bytes of the package and of the process after a call, for each byte of its weights
 """
@@ -124,14 +124,14 @@ class Bench:
         yield row(case, f"real, depth {depth}, " + " ".join(dims), ours, peer_name, peer)
 
     def compile_blocks(self, case):
-        for size in ("tiny", "real"):
-            many, few = self.archive(BLOCKS, size, 32), self.archive(BLOCKS, size, 4)
+        tiny, few, real = (self.archive(BLOCKS, size, depth) for size, depth in (("tiny", 32), ("tiny", 4), ("real", 32)))
+        for name, path, peer_name, peer_path in (("tiny", tiny, "4 blocks", few), ("real", real, "tiny weights", tiny)):
             ours, peer = [], []
             for _ in self.rounds():
-                ours.append(self.compile(many))
-                peer.append(self.compile(few))
-            for name, i in (("", 0), ("/processor", 1)):
-                yield row(f"{case}/{size}{name}", "32 blocks, dynamic length", [o[i] for o in ours], "4 blocks", [p[i] for p in peer])
+                ours.append(self.compile(path))
+                peer.append(self.compile(peer_path))
+            for suffix, i in (("", 0), ("/processor", 1)):
+                yield row(f"{case}/{name}{suffix}", "32 blocks, dynamic length", [o[i] for o in ours], peer_name, [p[i] for p in peer])
 
     def load_blocks(self, case):
         path = self.archive(BLOCKS, "real", 32)
