@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KeptSymbols.h"
+
 #include "fp8c/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +32,7 @@ namespace {
 struct CanonicalizeGraphPass
     : public fp8c::impl::CanonicalizeGraphPassBase<CanonicalizeGraphPass> {
   void runOnOperation() override {
+    fp8c::KeptSymbols symbols(getOperation());
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     for (RegisteredOperationName op : context->getRegisteredOperations())

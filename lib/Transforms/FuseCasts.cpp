@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FusionGroups.h"
+#include "KeptSymbols.h"
 
 #include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Transforms/Passes.h"
@@ -165,6 +166,7 @@ void FuseCastsPass::runOnOperation() {
   func::FuncOp func = getOperation();
   if (func.isExternal())
     return;
+  KeptSymbols symbols(func);
   for (Block &block : func.getBody()) {
     FusionGroups groups(block);
     groups.run();

@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KeptSymbols.h"
+
 #include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Transforms/Passes.h"
 
@@ -277,6 +279,7 @@ struct RecognizeScaledCastsPass
     : public fp8c::impl::RecognizeScaledCastsPassBase<
           RecognizeScaledCastsPass> {
   void runOnOperation() override {
+    KeptSymbols symbols(getOperation());
     RewritePatternSet patterns(&getContext());
     patterns.add<RecognizeTensorAmax, RecognizeDequantize>(&getContext());
     GreedyRewriteConfig config;

@@ -79,6 +79,9 @@ LogicalResult Shapes::visitArguments(func::FuncOp func) {
   }
 
   auto op = before ? std::next(before->getIterator()) : func.front().begin();
+  // Names that no op of the function had.
+  for (auto symbol : func.getOps<fp8::SymbolOp>())
+    visitSymbol(symbol);
   for (; op != sizesBuilder.getInsertionPoint(); ++op)
     if (failed(visit(&*op)))
       return failure();
