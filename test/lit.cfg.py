@@ -1,6 +1,7 @@
 """The lit suite: files with RUN lines under test/, in the order of lib/."""
 
 import os
+import shutil
 
 import lit.formats
 
@@ -22,6 +23,12 @@ config.substitutions += [
     ("%docs", os.path.join(config.fp8c_src_root, "docs")),
     ("%tools", config.fp8c_tools_dir),
 ]
+
+# Tests that assemble PTX say `REQUIRES: ptxas`: the toolkit's, found as the compiler finds it.
+ptxas = os.environ.get("FP8C_PTXAS") or shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
 
 # Tests that need a device say `REQUIRES: gpu`; where there is none lit counts them as unsupported.
 if os.path.exists("/dev/nvidia0"):

@@ -27,20 +27,38 @@ static constexpr unsigned kMaxVectors = 10;
 /// Threads of a multiprocessor.
 static constexpr unsigned kResidentThreads = 2048;
 
-/// The elements of a vector: as many of the widest operand with the vector dim
-/// as one access has.
+/// The elements of a vector: as many of the widest operand that lies along the
+/// vector dim as one access has.
 static unsigned getWidth(const RowProgram &program) {
-  unsigned widest = 1;
-  for (const Operand &operand : program.getOperands()) {
-    Type element = operand.type.getElementType();
-    if (operand.unitDim < 0 || operand.type.getDimSize(operand.unitDim) == 1)
-      continue;
-    widest = std::max<unsigned>(
-        widest, isa<IndexType>(element)
-                    ? 8
-                    : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+  int64_t vector = program.getVectorDim();
+  unsigned widest = 2;
+  auto add = [&](const Operand &operand) {
+    unsigned bits = operand.type.getElementTypeBitWidth();
+    widest = std::max<unsigned>(widest, llvm::divideCeil(bits, 8));
+  };
+  for (auto op : program.getBody()->getOps<linalg::GenericOp>())
+    for (OpOperand &read : op->getOpOperands()) {
+      auto argument = dyn_cast<BlockArgument>(read.get());
+      if (!argument || !op.payloadUsesValueFromOperand(&read))
+        continue;
+      const Operand &operand = program.getOperand(argument);
+      if (operand.unitDim < 0)
+        continue;
+      AffineExpr along =
+          op.getMatchingIndexingMap(&read).getResult(operand.unitDim);
+      for (auto [i, loop] : llvm::enumerate(program.getLoops(op)))
+        if (loop == vector && along.isFunctionOfDim(i))
+          add(operand);
+    }
+  unsigned numInputs = program.getNumInputs();
+  for (auto [i, operand] :
+       llvm::enumerate(program.getOperands().drop_front(numInputs))) {
+    bool isAtomic = llvm::is_contained(program.getAtomicResults(), i);
+    if (!isAtomic && operand.unitDim >= 0 &&
+        program.getResultLoops(i)[operand.unitDim] == vector)
+      add(operand);
   }
-  return std::max(kVectorBytes / std::max(widest, 2u), 2u);
+  return std::max(kVectorBytes / widest, 2u);
 }
 
 /// Whether `threads` can be a group.

@@ -254,6 +254,23 @@ LogicalResult Compiler::addGpuPlan(const Target &target,
   return success();
 }
 
+FailureOr<std::string> Compiler::emitPTX() {
+  auto target = llvm::find_if_not(
+      options.targets, [](const Target *target) { return target->isCPU(); });
+  if (target == options.targets.end())
+    return emitError(module->getLoc()) << "no GPU among the targets";
+  if (failed(lowerTo(Level::Kernels)))
+    return failure();
+  if (auto prepare = module->lookupSymbol<func::FuncOp>("prepare"))
+    prepare.erase();
+  if (failed(lowerToPlan(*module, **target)))
+    return failure();
+  auto ptx = codegen::compileGpuKernels(*module, **target);
+  if (!ptx)
+    return emitError(module->getLoc()) << toString(ptx.takeError());
+  return std::move(*ptx);
+}
+
 LogicalResult Compiler::writePackage(StringRef path) {
   if (failed(lowerTo(Level::Kernels)))
     return failure();

@@ -22,7 +22,7 @@
 using namespace llvm;
 
 namespace {
-enum class Emit { Import, Graph, Kernels, Plan, Code, Package };
+enum class Emit { Import, Graph, Kernels, Plan, Code, PTX, Package };
 
 struct EmitLevel {
   Emit emit;
@@ -81,6 +81,8 @@ int main(int argc, char **argv) {
                  clEnumValN(Emit::Kernels, "kernels", "one op a launch"),
                  clEnumValN(Emit::Plan, "plan", "commands over buffers"),
                  clEnumValN(Emit::Code, "code", "the CPU's kernels"),
+                 clEnumValN(Emit::PTX, "ptx",
+                            "the kernels of the first GPU in --target"),
                  clEnumValN(Emit::Package, "package", "a .fp8 package")),
       cl::cat(category));
   cl::opt<std::string> dumpDirFlag("dump-dir",
@@ -162,6 +164,13 @@ int main(int argc, char **argv) {
       if (dumpDir.empty())
         return 0;
     }
+  }
+  if (emit == Emit::PTX && !output.empty()) {
+    auto ptx = compiler.emitPTX();
+    if (mlir::failed(ptx))
+      return 1;
+    if (Error error = writeText(output, *ptx))
+      return fail(toString(std::move(error)));
   }
   // The linker inside resets all options of the command line: keep the path.
   std::string path = output;

@@ -62,6 +62,9 @@ public:
   mlir::LogicalResult lowerTo(Level level);
   /// The module at the level reached.
   mlir::ModuleOp getModule() { return *module; }
+  /// Lowers to the plan of the first GPU among the targets, whose kernels it
+  /// gives as PTX. The module is that plan afterwards.
+  mlir::FailureOr<std::string> emitPTX();
   /// Lowers to the plan, generates code and writes the package.
   mlir::LogicalResult writePackage(llvm::StringRef path);
 

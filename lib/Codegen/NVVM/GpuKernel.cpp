@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -250,7 +251,8 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
   unsigned dim = action.index;
   llvm::SaveAndRestore restoreWidth(width, mainWidth);
   llvm::SaveAndRestore restoreUnrolled(isUnrolled, true);
-  if (kept.empty() || keptAt != indices) {
+  bool isFirst = kept.empty() || keptAt != indices;
+  if (isFirst) {
     kept.assign(shape.vectors, Frame());
     keptAt = indices;
   }
@@ -274,8 +276,20 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
     inVector(i, [&] {
       hoist(action.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
     });
+  // What later loops over the same elements read is under way while the first
+  // one computes.
+  if (isFirst)
+    for (const Action &other : program.getActions())
+      if (other.kind == Action::Kind::Loop && other.index == dim)
+        for (unsigned i = 0; i < shape.vectors; ++i)
+          inVector(i, [&] {
+            hoist(other.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
+          });
   for (unsigned i = 0; i < shape.vectors; ++i)
     inVector(i, [&] {
+      if (!isFirst)
+        for (auto &entry : frames.back())
+          entry.second = keepPacked(entry.second);
       emitActions(action.body, bound | DimSet(1) << dim);
       Frame stays;
       for (auto [entryKey, lanes] : frames.back())
@@ -283,6 +297,31 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
           stays[entryKey] = lanes;
       frames.back() = std::move(stays);
     });
+}
+
+/// The same value, of which the compiler does not know that it has unpacked it
+/// before: so that it keeps the pairs, half as many registers.
+Lanes GpuKernel::keepPacked(Lanes lanes) {
+  auto vector = dyn_cast<VectorType>(lanes.value.getType());
+  if (!vector || vector.getElementTypeBitWidth() > 16)
+    return lanes;
+  unsigned bits = vector.getNumElements() * vector.getElementTypeBitWidth();
+  if (bits % 32)
+    return lanes;
+  Type word = builder.getI32Type();
+  auto words = VectorType::get(bits / 32, word);
+  Value value = bitcast(words, lanes.value);
+  SmallVector<Value> opaque;
+  for (unsigned i = 0; i < bits / 32; ++i)
+    opaque.push_back(
+        LLVM::InlineAsmOp::create(
+            builder, loc, word, extractLane(value, i), /*asm_string=*/"",
+            /*constraints=*/"=r,0", /*has_side_effects=*/true,
+            /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+            LLVM::AsmDialectAttr(), ArrayAttr())
+            .getResult(0));
+  value = vector::FromElementsOp::create(builder, loc, words, opaque);
+  return {bitcast(vector, value), lanes.kind};
 }
 
 /// Registers hold what other loops need, where the loops are unrolled;
