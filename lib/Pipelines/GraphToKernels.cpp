@@ -22,6 +22,7 @@ void fp8c::buildGraphToKernelsPipeline(OpPassManager &manager) {
   graph.addPass(createCanonicalizeGraphPass());
   // Elementwise ops of whole tensors, fp8.cast among them: one form for all.
   graph.addPass(createConvertElementwiseToLinalgPass());
+  graph.addPass(createRecognizeAttentionPass());
   graph.addPass(createRecognizeScaledCastsPass());
   graph.addPass(createPropagateReshapesPass());
   graph.addPass(createCanonicalizeGraphPass());

@@ -5,15 +5,9 @@ import pytest
 from models import MODELS, Model
 
 
-# Where the bar is not met yet, by model and dialect (core or not); each is a fault to find.
-END_TO_END_GAPS = {("llama_torchao", True), ("llama_torchao_tensor", True)}
-
-
-def cases(gaps=()):
-    """All models in both dialects; a gap that meets its bar fails, so that the list stays true."""
-    gap = pytest.mark.xfail(reason="bar not met yet", strict=True)
-    return [pytest.param(name, core, id=f"{name}-{'core' if core else 'training'}",
-                         marks=[gap] if (name, core) in gaps else [])
+def cases():
+    """All models in both dialects."""
+    return [pytest.param(name, core, id=f"{name}-{'core' if core else 'training'}")
             for core in (False, True) for name in MODELS]
 
 
@@ -30,7 +24,7 @@ def compile_model(tool, model, folder):
     return package
 
 
-@pytest.mark.parametrize("name,core", cases(END_TO_END_GAPS))
+@pytest.mark.parametrize("name,core", cases())
 def test_end_to_end(tool, packages, name, core):
     model = Model(name, core)
     tool("fp8-run", compile_model(tool, model, packages), f"--inputs={model.file('inputs.safetensors')}",

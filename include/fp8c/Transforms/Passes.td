@@ -40,6 +40,16 @@ def PropagateReshapesPass : Pass<"fp8-propagate-reshapes", "::mlir::func::FuncOp
     "::mlir::linalg::LinalgDialect", "::fp8c::fp8::FP8Dialect"];
 }
 
+def RecognizeAttentionPass : Pass<"fp8-recognize-attention", "::mlir::func::FuncOp"> {
+  let summary = "Find attention as core ATen spells it";
+  let description = [{
+    Products, mask, softmax and zeros for empty rows in f32, between widened bf16 or f16 operands and a rounded result,
+    become one `fp8.attention`. Not bit-exact: the op may round the exponentials to the type of V. So it is done only
+    where q, k, v and the result have one 16-bit type, and each is a remark.
+  }];
+  let dependentDialects = ["::fp8c::fp8::FP8Dialect"];
+}
+
 def RecognizeScaledCastsPass : Pass<"fp8-recognize-scaled-casts", "::mlir::func::FuncOp"> {
   let summary = "Find scaled casts by structure and dtype";
   let description = [{
