@@ -29,15 +29,24 @@ static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // Exponentials
 //===----------------------------------------------------------------------===//
 
-/// e^x = 2^n * (1 + p), with n an integer and |p| < 0.42.
-static std::pair<Value, Value> reduceExp(Emitter &e, Value x) {
+namespace {
+/// e^x = 2^n * (1 + r + tail), with n an integer and r + tail < 0.42.
+struct ReducedExp {
+  Value n, r, tail;
+};
+} // namespace
+
+static ReducedExp reduceExp(Emitter &e, Value x) {
   Value n = e.nearest(e.mul(x, e.constant(1.44269504088896341)));
-  Value r = e.fma(n, e.constant(-0.693359375), x);
-  r = e.fma(n, e.constant(2.12194440e-4), r);
+  // The first is exact; what the second rounds off goes to the tail.
+  Value high = e.fma(n, e.constant(-0.693359375), x);
+  Value low = e.constant(2.12194440e-4);
+  Value r = e.fma(n, low, high);
+  Value rest = e.fma(n, low, e.sub(high, r));
   Value p =
       e.polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3,
                        4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
-  return {e.toInt(e.integer(), n), e.fma(e.mul(r, r), p, r)};
+  return {e.toInt(e.integer(), n), r, e.fma(e.mul(r, r), p, rest)};
 }
 
 /// `x` kept in low .. high; NaN stays.
@@ -57,8 +66,13 @@ static Value emitExp(Emitter &e, Value x) {
   // NaN: no integer follows from it, so it is put back at the end.
   Value isNaN = e.compare(Emitter::Predicate::UNO, x, x);
   Value finite = e.select(isNaN, e.constant(0.0), clamp(e, x, -104.0, 89.0));
-  auto [n, p] = reduceExp(e, finite);
-  return e.select(isNaN, x, scale(e, e.add(p, e.constant(1.0)), n));
+  ReducedExp exp = reduceExp(e, finite);
+  // 1 + r with what that sum loses: nearly all of the error is the last sum's.
+  Value one = e.constant(1.0);
+  Value sum = e.add(one, exp.r);
+  Value lost = e.sub(exp.r, e.sub(sum, one));
+  Value result = e.add(sum, e.add(lost, exp.tail));
+  return e.select(isNaN, x, scale(e, result, exp.n));
 }
 
 static Value emitExp2(Emitter &e, Value x) {
@@ -75,9 +89,10 @@ static Value emitExp2(Emitter &e, Value x) {
 static Value emitExpM1(Emitter &e, Value x) {
   Value isNaN = e.compare(Emitter::Predicate::UNO, x, x);
   Value finite = e.select(isNaN, e.constant(0.0), clamp(e, x, -40.0, 89.0));
-  auto [n, p] = reduceExp(e, finite);
+  ReducedExp exp = reduceExp(e, finite);
   // Half of 2^n, which is a number up to the end.
-  Value s = e.power(e.subInt(n, e.bits(1)));
+  Value s = e.power(e.subInt(exp.n, e.bits(1)));
+  Value p = e.add(exp.r, exp.tail);
   Value half = e.fma(p, s, e.sub(s, e.constant(0.5)));
   Value result = e.add(half, half);
   // -0 and the smallest arguments.
