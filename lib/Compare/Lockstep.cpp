@@ -135,7 +135,11 @@ static void checkAttention(const ObservedStep &step, const TensorView &got,
       op->scale(), op->causal()};
   const std::vector<double> reference = computeAttention(attention);
   const double ours = relativeError(got, reference);
-  const double theirs = relativeError(expected, reference);
+  // Core ATen spells attention in f32, and its trace has the last rounding
+  // alone; PyTorch's attention has both.
+  const double theirs = std::max(
+      relativeError(expected, reference),
+      relativeError(computeAttention(attention, /*rounded=*/true), reference));
   row.relative = theirs > 0 ? ours / theirs : (ours > 0 ? INFINITY : 1);
   if (!(ours <= kAttentionRatio * theirs + kAttentionFloor))
     miss(row, "error against f64 is " + format(ours) + ", PyTorch's is " +

@@ -77,7 +77,19 @@ double compare::sumOfAbsoluteTerms(const Product &p, int64_t linear) {
   return sum;
 }
 
-std::vector<double> compare::computeAttention(const Attention &op) {
+/// To nearest, ties to even, with the bits of bf16 or f16 (without their ends).
+static double roundBits(DType dtype, double value) {
+  if (dtype != DType::BF16 && dtype != DType::F16)
+    return value;
+  const int bits = dtype == DType::BF16 ? 8 : 11;
+  int exponent;
+  const double mantissa = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, bits)),
+                    exponent - bits);
+}
+
+std::vector<double> compare::computeAttention(const Attention &op,
+                                              bool rounded) {
   const int64_t batch = op.query.dims[0], heads = op.query.dims[1],
                 queries = op.query.dims[2], width = op.query.dims[3],
                 keyHeads = op.key.dims[1], keys = op.key.dims[2],
@@ -115,26 +127,39 @@ std::vector<double> compare::computeAttention(const Attention &op) {
         std::fill(row.begin(), row.end(), 0.0);
         double sum = 0;
         for (int64_t j = 0; j < keys && top != minusInfinity; ++j) {
-          const double weight = std::exp(scores[j] - top);
+          double weight = std::exp(scores[j] - top);
           sum += weight;
+          if (rounded)
+            weight = roundBits(op.value.dtype, weight);
           for (int64_t c = 0; c < valueWidth; ++c)
             row[c] += weight * at(op.value, b, kh, j, c);
         }
         for (double element : row)
           result.push_back(sum > 0 ? element / sum : 0);
+        if (rounded)
+          for (size_t c = result.size() - valueWidth; c < result.size(); ++c)
+            result[c] = roundBits(op.out.dtype, result[c]);
       }
   return result;
 }
 
-double compare::relativeError(const TensorView &got,
+double compare::relativeError(const std::vector<double> &got,
                               const std::vector<double> &reference) {
   double difference = 0, norm = 0;
-  size_t linear = 0;
-  forEachOffset(got, [&](int64_t offset) {
-    const double expected = reference[linear++];
-    const double d = loadValue(got.dtype, got.data, offset) - expected;
+  for (size_t i = 0; i < reference.size(); ++i) {
+    const double d = got[i] - reference[i];
     difference += d * d;
-    norm += expected * expected;
-  });
+    norm += reference[i] * reference[i];
+  }
   return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
+}
+
+double compare::relativeError(const TensorView &got,
+                              const std::vector<double> &reference) {
+  std::vector<double> values;
+  values.reserve(reference.size());
+  forEachOffset(got, [&](int64_t offset) {
+    values.push_back(loadValue(got.dtype, got.data, offset));
+  });
+  return relativeError(values, reference);
 }

@@ -37,10 +37,15 @@ struct Attention {
   bool causal;
 };
 
-/// The result in f64, row-major.
-std::vector<double> computeAttention(const Attention &attention);
+/// The result in f64, row-major. `rounded`: with the roundings that an
+/// attention may have and no other errors, of the exponentials to V's type
+/// before the second product and of the result.
+std::vector<double> computeAttention(const Attention &attention,
+                                     bool rounded = false);
 
 /// ||got - reference|| / ||reference||, Frobenius.
+double relativeError(const std::vector<double> &got,
+                     const std::vector<double> &reference);
 double relativeError(const TensorView &got,
                      const std::vector<double> &reference);
 

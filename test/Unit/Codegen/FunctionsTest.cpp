@@ -31,7 +31,7 @@ struct Function {
 double rsqrt(double x) { return 1.0 / std::sqrt(x); }
 
 const Function kFunctions[] = {
-    {"exp", std::exp, 0.7, INFINITY},   {"exp2", std::exp2, 1.5, INFINITY},
+    {"exp", std::exp, 0.75, INFINITY},   {"exp2", std::exp2, 1.5, INFINITY},
     {"expm1", std::expm1, 2, INFINITY}, {"log", std::log, 1, INFINITY},
     {"log2", std::log2, 1.5, INFINITY}, {"log10", std::log10, 1.5, INFINITY},
     {"log1p", std::log1p, 2, INFINITY}, {"tanh", std::tanh, 1.5, INFINITY},
