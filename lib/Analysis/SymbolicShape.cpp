@@ -17,6 +17,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace fp8c;
@@ -239,6 +240,43 @@ SizeExpr SymbolicShape::computeDim(Value tensor, unsigned dim) {
         return getDim(yield->getOperand(result.getResultNumber()), dim);
       })
       .Default([&](Operation *) { return opaqueDim(tensor, dim); });
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> SymbolicShape::evaluate(
+    SizeExpr expr,
+    function_ref<std::optional<int64_t>(StringRef)> lookup) const {
+  auto evaluateAtom = [&](const Atom &atom) -> std::optional<int64_t> {
+    if (atom.kind == Atom::Kind::Symbol)
+      return lookup(atom.name);
+    if (atom.kind == Atom::Kind::Value || atom.kind == Atom::Kind::Dim)
+      return std::nullopt;
+    std::optional<int64_t> lhs = evaluate(atom.lhs, lookup);
+    std::optional<int64_t> rhs = evaluate(atom.rhs, lookup);
+    if (!lhs || !rhs)
+      return std::nullopt;
+    if (atom.kind == Atom::Kind::Min)
+      return std::min(*lhs, *rhs);
+    if (atom.kind == Atom::Kind::Max)
+      return std::max(*lhs, *rhs);
+    return *rhs > 0 ? std::optional(llvm::divideFloorSigned(*lhs, *rhs))
+                    : std::nullopt;
+  };
+  int64_t sum = 0;
+  for (const SizeTerm &term : expr->terms) {
+    int64_t product = term.factor;
+    for (unsigned id : term.atoms) {
+      std::optional<int64_t> value = evaluateAtom(atoms[id]);
+      if (!value || llvm::MulOverflow(product, *value, product))
+        return std::nullopt;
+    }
+    if (llvm::AddOverflow(sum, product, sum))
+      return std::nullopt;
+  }
+  return sum;
 }
 
 //===----------------------------------------------------------------------===//

@@ -79,6 +79,9 @@ bool fromJSON(const json::Value &json, SymInt &out, Path path) {
   if (kind == "as_expr") {
     out.kind = SymInt::Kind::Expression;
     ObjectMapper mapper(member->second, inner);
+    if (const json::Object *object = member->second.getAsObject())
+      if (const json::Object *hint = object->getObject("hint"))
+        out.hint = hint->getInteger("as_int");
     return mapper && mapper.map("expr_str", out.text);
   }
   if (kind == "as_float") {

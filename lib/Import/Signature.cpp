@@ -10,6 +10,7 @@
 #include "GraphImporter.h"
 #include "Guards.h"
 
+#include "fp8c/Dialect/FP8/Hints.h"
 #include "fp8c/Import/SymExpr.h"
 
 #include <numeric>
@@ -28,6 +29,7 @@ LogicalResult GraphImporter::createFunction() {
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;
   SmallVector<std::string> names;
+  std::map<std::string, int64_t> hints;
   for (const InputSpec &spec : program.inputSpecs) {
     if (spec.kind == InputSpec::Kind::Unsupported)
       return emitError(module.getLoc())
@@ -63,6 +65,8 @@ LogicalResult GraphImporter::createFunction() {
       }
       shape.push_back(ShapedType::kDynamic);
       dims.push_back(builder.getStringAttr(expression->str()));
+      if (size.hint)
+        hints.try_emplace(expression->str(), *size.hint);
     }
     if (llvm::is_contained(names, name))
       return emitError(module.getLoc())
@@ -87,6 +91,8 @@ LogicalResult GraphImporter::createFunction() {
         builder, module.getLoc(), builder.getIndexType(), name, range.min,
         range.max ? builder.getI64IntegerAttr(*range.max) : IntegerAttr(), 1);
     symbols[name] = symbol.getResult();
+    if (auto hint = hints.find(name); hint != hints.end())
+      symbol->setAttr(fp8::kHintAttr, builder.getI64IntegerAttr(hint->second));
   }
   for (auto [name, argument] : llvm::zip(names, block->getArguments())) {
     Sizes sizes;

@@ -101,13 +101,17 @@ LogicalResult Compiler::runPipeline(ModuleOp module, StringRef pipeline) {
 }
 
 LogicalResult Compiler::lowerToPlan(ModuleOp module, const Target &target) {
-  return runPipeline(module,
-                     ("fp8-kernels-to-plan{target=" + target.name + "}").str());
+  if (failed(runPipeline(
+          module, ("fp8-kernels-to-plan{target=" + target.name + "}").str())))
+    return failure();
+  if (report.empty() && &target == options.targets.front())
+    report = makeReport(module, decisions.get(), std::move(graphTraffic));
+  return success();
 }
 
 LogicalResult Compiler::lowerTo(Level level) {
-  // The next pipeline begins with this one.
-  if (reached < Level::Graph && level == Level::Graph) {
+  if (reached < Level::Graph && level >= Level::Graph) {
+    graphTraffic = describeGraph(*module);
     if (failed(runPipeline(*module, "fp8-canonicalize")))
       return failure();
     reached = Level::Graph;
@@ -276,6 +280,11 @@ LogicalResult Compiler::writePackage(StringRef path) {
     return failure();
   if (!kernels)
     kernels = module->clone();
+  if (!hasF8Product(*kernels))
+    emitWarning(module->getLoc())
+        << "no product in the package has an f8 operand: the model has none, "
+           "and recipes that quantise a model are not built yet (--recipe=none "
+           "is the only one)";
   package::PackageContents contents;
   std::list<std::string> prepared;
   llvm::StringSet<> used;
@@ -288,6 +297,7 @@ LogicalResult Compiler::writePackage(StringRef path) {
   llvm::erase_if(contents.weights, [&](const package::WeightData &weight) {
     return !used.contains(weight.name);
   });
+  contents.report = renderReport(report, ReportFormat::Json);
   if (llvm::Error error = package::writePackage(path, contents))
     return emitError(module->getLoc()) << toString(std::move(error));
   return success();

@@ -213,6 +213,8 @@ Bytes Package::entry(const std::string &name) const {
   return it->second;
 }
 
+Bytes Package::report() const { return checkedEntry(package::kReportFile); }
+
 Bytes Package::checkedEntry(const std::string &name) const {
   Bytes bytes = entry(name);
   auto it = files.find(name);

@@ -38,6 +38,8 @@ public:
   const std::vector<Plan> &plans() const { return planList; }
   /// A plan's bytes, hash checked.
   Bytes plan(const Plan &plan) const { return checkedEntry(plan.file); }
+  /// The compiler's report, hash checked; an error where there is none.
+  Bytes report() const;
   /// The shared object for the best instruction set that this processor has,
   /// hash checked.
   Bytes cpuObject() const;

@@ -13,6 +13,7 @@
 
 #include "KeptSymbols.h"
 
+#include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,6 +28,7 @@ namespace fp8c {
 } // namespace fp8c
 
 using namespace mlir;
+using namespace fp8c;
 
 namespace {
 struct CanonicalizeGraphPass
@@ -46,9 +48,21 @@ struct CanonicalizeGraphPass
     if (failed(
             applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
+    // Ops of different nodes may be equal: names are no part of what is
+    // compared.
+    SmallVector<std::pair<Operation *, Attribute>> names;
+    getOperation().walk([&](Operation *op) {
+      if (Attribute name = op->removeAttr(fp8::kNodeAttr))
+        names.push_back({op, name});
+    });
     IRRewriter rewriter(context);
     DominanceInfo dominance(getOperation());
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+    DenseSet<Operation *> left;
+    getOperation().walk([&](Operation *op) { left.insert(op); });
+    for (auto [op, name] : names)
+      if (left.contains(op))
+        op->setAttr(fp8::kNodeAttr, name);
   }
 };
 } // namespace

@@ -127,9 +127,17 @@ void FuseCastsPass::explainCast(const FusionGroups &groups, Operation *op,
     value = getWideInput(reader);
   }
   Operation *producer = value ? value.getDefiningOp() : nullptr;
+  auto node = op->getAttrOfType<StringAttr>(fp8::kNodeAttr);
+  auto facts = [&](remark::detail::InFlightRemark &&remark)
+      -> remark::detail::InFlightRemark {
+    remark << remark::metric("What", what)
+           << remark::metric("Node", node ? node.getValue() : StringRef())
+           << remark::metric("Input", value ? describe(value) : std::string());
+    return std::move(remark);
+  };
   Group *other = producer ? groups.getGroup(producer) : nullptr;
   if (other == group && group) {
-    remark::passed(op->getLoc(), options("fused"))
+    facts(remark::passed(op->getLoc(), options("fused")))
         << remark::add("{0} is in the kernel of its producer: {1} ops, {2} "
                        "reductions",
                        what, group->ops.size(), group->reduced.size())
@@ -141,12 +149,12 @@ void FuseCastsPass::explainCast(const FusionGroups &groups, Operation *op,
     if (llvm::any_of(other->ops, llvm::IsaPred<fp8::AmaxOp>) &&
         groups.hasOtherPath(other, group))
       reason = "its scale needs the amax of the whole tensor first";
-    remark::missed(op->getLoc(), options("not-fused"))
+    facts(remark::missed(op->getLoc(), options("not-fused")))
         << remark::add("{0} is not in the kernel of its producer", what)
         << remark::reason("{0}",
                           reason.empty() ? "it was not tried" : reason.str());
   } else if (value) {
-    remark::missed(op->getLoc(), options("no-producer"))
+    facts(remark::missed(op->getLoc(), options("no-producer")))
         << remark::add("{0} has no producer to fuse with", what)
         << remark::reason("its input is the {0}", describe(value));
   }

@@ -20,7 +20,9 @@
 
 #include "FusionGroups.h"
 
-#include "fp8c/Dialect/FP8/FP8.h"
+#include "ScalarTrace.h"
+
+#include "fp8c/Dialect/FP8/Decoding.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -36,25 +38,6 @@ static constexpr unsigned kCheapOps = 12;
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// True if the decoding of an f8 weight belongs to the product that reads it.
-static bool isDecodedByProduct(fp8::DequantizeOp op) {
-  SmallVector<Value> values = {op.getResult()};
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
-              tensor::ExtractSliceOp>(user))
-        values.push_back(user->getResult(0));
-      else if (isa<linalg::TransposeOp>(user) && use.getOperandNumber() == 0)
-        values.push_back(user->getResult(0));
-      else if (!isa<fp8::MatmulOp>(user) || use.getOperandNumber() != 1)
-        return false;
-    }
-  }
-  return true;
-}
-
 /// True for a fill that something else than a kernel's op reads.
 static bool isFillInMemory(Operation *op) {
   return isa<linalg::FillOp>(op) &&
@@ -65,7 +48,7 @@ static bool isFillInMemory(Operation *op) {
 
 bool fp8c::isKernelOp(Operation *op) {
   if (auto dequantize = dyn_cast<fp8::DequantizeOp>(op))
-    return !isDecodedByProduct(dequantize);
+    return !fp8::isDecodedByProduct(dequantize);
   return isFillInMemory(op) ||
          isa<linalg::GenericOp, fp8::AmaxOp, fp8::QuantizeOp,
              fp8::ComputeScaleOp, fp8::UpdateHistoryOp>(op);
@@ -155,17 +138,6 @@ void FusionGroups::addOp(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
-
-/// True if all that a body does is to widen its one input, exactly.
-static bool isWidening(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() > 0 || op.getNumDpsInputs() != 1)
-    return false;
-  return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
-    auto cast = dyn_cast<fp8::CastOp>(inner);
-    return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(inner) ||
-           (cast && fp8::isF8Type(cast.getInput().getType()));
-  });
-}
 
 /// True for an elementwise op that costs no more than reading its result.
 static bool isCheap(linalg::GenericOp op) {

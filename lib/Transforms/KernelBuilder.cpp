@@ -12,6 +12,7 @@
 #include "fp8c/Dialect/FP8/FP8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
@@ -214,7 +215,9 @@ void fp8c::buildKernels(Block &block, const FusionGroups &groups) {
       continue;
     remark::missed(
         group->ops.back()->getLoc(),
-        remark::RemarkOpts::name("not-fused").category("fp8-fuse-casts"))
+        remark::RemarkOpts::name("not-fused")
+            .category("fp8-fuse-casts")
+            .function(cast<func::FuncOp>(block.getParentOp()).getName()))
         << remark::add("{0} ops are kernels of their own", group->ops.size())
         << remark::reason("{0}", why);
     for (Operation *op : group->ops) {

@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Propagation.h"
+#include "UnitDims.h"
 
 #include "fp8c/Transforms/Passes.h"
 
@@ -59,23 +60,6 @@ Value Propagation::makeEmpty(ArrayRef<int> atoms, Type element) {
     sizes.push_back(
         shapes.materializeFold(builder, loc, factors.getSize(atom)));
   return tensor::EmptyOp::create(builder, loc, sizes, element);
-}
-
-/// A group a dim that is no unit: units go with the next such dim, or with the
-/// last.
-static SmallVector<ReassociationIndices> groupUnits(ArrayRef<bool> isUnit) {
-  SmallVector<ReassociationIndices> groups;
-  ReassociationIndices waiting;
-  for (auto [dim, unit] : llvm::enumerate(isUnit)) {
-    waiting.push_back(dim);
-    if (!unit) {
-      groups.push_back(waiting);
-      waiting.clear();
-    }
-  }
-  if (!groups.empty())
-    groups.back().append(waiting);
-  return groups;
 }
 
 Value Propagation::toAtoms(Value tensor) {

@@ -7,22 +7,35 @@
 //===----------------------------------------------------------------------===//
 //
 // Bit-exact: each rule gives the same bytes for every input, NaN, Inf and -0
-// included; a maximum of absolute values cannot be below its start.
+// included.
+//
+// - An op has the arithmetic that the graph spells: the same operation, in f32,
+//   with the same operands, and no rounding more or less. Else the graph stays
+//   as it is.
+// - A clamp to the largest finite values before a cast is the cast's
+//   saturation: what is beyond becomes the largest value, and so does what is
+//   cast beyond it; NaN stays NaN in both.
+// - A maximum of absolute values cannot be below its start, and is exact in the
+//   type of what it is taken of.
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockScale.h"
+#include "HistoryStep.h"
 #include "KeptSymbols.h"
+#include "UnitDims.h"
 
 #include "fp8c/Dialect/FP8/FP8.h"
+#include "fp8c/Support/FP8Rounding.h"
 #include "fp8c/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace fp8c {
 #define GEN_PASS_DEF_RECOGNIZESCALEDCASTSPASS
@@ -32,262 +45,396 @@ namespace fp8c {
 using namespace mlir;
 using namespace fp8c;
 
-//===----------------------------------------------------------------------===//
-// Bodies
-//===----------------------------------------------------------------------===//
-
-/// The one value that a generic yields; null if it yields several.
-static Value getYield(linalg::GenericOp op) {
-  auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
-  return yield->getNumOperands() == 1 ? yield->getOperand(0) : Value();
-}
-
-/// Looks through exact widenings.
-static Value stripWidening(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    auto cast = dyn_cast<fp8::CastOp>(op);
-    if (!isa<arith::ExtFOp>(op) &&
-        !(cast && fp8::isF8Type(cast.getInput().getType())))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
-/// The operand of an elementwise op that is all parallel, with identity maps,
-/// and takes the absolute value of its one input, in any width.
-static Value matchAbs(Value value) {
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.getNumReductionLoops() > 0 ||
-      generic.getNumDpsInputs() != 1 || generic.getNumResults() != 1 ||
-      !llvm::all_of(generic.getIndexingMapsArray(),
-                    [](AffineMap map) { return map.isIdentity(); }))
-    return {};
-  // A widened value's absolute value is rounded back exactly.
-  Value result = getYield(generic);
-  Type type = result.getType();
-  if (auto truncate = result.getDefiningOp<arith::TruncFOp>())
-    result = truncate.getIn();
-  auto abs = result.getDefiningOp<math::AbsFOp>();
-  if (!abs)
-    return {};
-  Value input = stripWidening(abs.getOperand());
-  if (input != generic.getRegionInputArgs()[0] || input.getType() != type)
-    return {};
-  return generic.getDpsInputs()[0];
-}
-
 namespace {
 
-//===----------------------------------------------------------------------===//
-// amax
-//===----------------------------------------------------------------------===//
-
-/// A maximum over all elements of absolute values: `fp8.amax`.
-struct RecognizeTensorAmax : public OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(linalg::GenericOp op,
-                                PatternRewriter &rewriter) const override {
-    auto type = op->getNumResults() == 1
-                    ? dyn_cast<RankedTensorType>(op.getResultTypes()[0])
-                    : RankedTensorType();
-    if (!type || op.getNumLoops() == 0 ||
-        op.getNumReductionLoops() != op.getNumLoops() ||
-        op.getNumDpsInputs() != 1 ||
-        !op.getMatchingIndexingMap(op.getDpsInputOperand(0)).isIdentity())
-      return rewriter.notifyMatchFailure(op, "no reduction of all elements");
-    // max(accumulator, widened input).
-    auto maximum = getYield(op).getDefiningOp<arith::MaximumFOp>();
-    if (!maximum)
-      return rewriter.notifyMatchFailure(op, "no maximum");
-    Value element = op.getRegionInputArgs()[0];
-    Value accumulator = op.getRegionOutputArgs()[0];
-    Value lhs = maximum.getLhs(), rhs = maximum.getRhs();
-    if (rhs == accumulator)
-      std::swap(lhs, rhs);
-    if (lhs != accumulator)
-      return rewriter.notifyMatchFailure(op, "no maximum with the accumulator");
-    bool hasAbs = false;
-    rhs = stripWidening(rhs);
-    if (auto abs = rhs.getDefiningOp<math::AbsFOp>()) {
-      hasAbs = true;
-      rhs = stripWidening(abs.getOperand());
-    }
-    if (rhs != element)
-      return rewriter.notifyMatchFailure(op, "computes more than a maximum");
-    Value input = op.getDpsInputs()[0];
-    if (!hasAbs)
-      input = matchAbs(input);
-    if (!input || !isa<Float32Type, BFloat16Type, Float16Type>(
-                      getElementTypeOrSelf(input.getType())))
-      return rewriter.notifyMatchFailure(op, "no absolute values");
-    auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-    FloatAttr start;
-    if (!fill || !matchPattern(fill.getInputs()[0], m_Constant(&start)) ||
-        start.getValue().isNaN() ||
-        (!start.getValue().isNegative() && !start.getValue().isZero()))
-      return rewriter.notifyMatchFailure(op, "starts above 0");
-    // fp8.amax gives f32; a narrower accumulator only ever held its inputs.
-    int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-    Type f32 = rewriter.getF32Type();
-    auto amaxType = RankedTensorType::get(SmallVector<int64_t>(rank, 1), f32);
-    Value amax =
-        fp8::AmaxOp::create(rewriter, op.getLoc(), amaxType, input,
-                            fp8::ScalingAttr::tensor(op.getContext(), rank));
-    Value scalar = tensor::CollapseShapeOp::create(
-        rewriter, op.getLoc(), RankedTensorType::get({}, f32), amax,
-        ArrayRef<ReassociationIndices>{});
-    if (!type.getElementType().isF32()) {
-      Value init = tensor::EmptyOp::create(
-          rewriter, op.getLoc(), ArrayRef<int64_t>{}, type.getElementType());
-      AffineMap map = AffineMap::get(0, 0, op.getContext());
-      scalar =
-          linalg::GenericOp::create(
-              rewriter, op.getLoc(), init.getType(), scalar, init,
-              ArrayRef<AffineMap>{map, map}, ArrayRef<utils::IteratorType>{},
-              [&](OpBuilder &builder, Location loc, ValueRange args) {
-                Value narrow = arith::TruncFOp::create(
-                    builder, loc, type.getElementType(), args[0]);
-                linalg::YieldOp::create(builder, loc, narrow);
-              })
-              .getResult(0);
-    }
-    if (Attribute name = op->getAttr(fp8::kNodeAttr))
-      scalar.getDefiningOp()->setAttr(fp8::kNodeAttr, name);
-    rewriter.replaceOp(op, scalar);
-    return success();
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// dequantize
-//===----------------------------------------------------------------------===//
-
-/// True if a product's right side reads the value, through views alone.
-bool isOperandOfProduct(Value value) {
-  SmallVector<Value> values = {value};
-  bool found = false;
-  while (!values.empty()) {
-    for (OpOperand &use : values.pop_back_val().getUses()) {
-      Operation *user = use.getOwner();
-      if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(
-              user) ||
-          (isa<linalg::TransposeOp>(user) && use.getOperandNumber() == 0))
-        values.push_back(user->getResult(0));
-      else if (isa<fp8::MatmulOp>(user) && use.getOperandNumber() == 1)
-        found = true;
-      else
-        return false;
-    }
-  }
-  return found;
-}
-
-/// An f8 value that is widened exactly: the value.
-Value matchDecode(Value value) {
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.getNumReductionLoops() > 0 ||
-      generic.getNumDpsInputs() != 1 || generic.getNumResults() != 1 ||
-      !llvm::all_of(generic.getIndexingMapsArray(),
-                    [](AffineMap map) { return map.isIdentity(); }))
-    return {};
-  // To bf16 through f32: both steps are exact.
-  Value result = getYield(generic);
-  if (auto truncate = result.getDefiningOp<arith::TruncFOp>())
-    result = truncate.getIn();
-  if (stripWidening(result) != generic.getRegionInputArgs()[0])
-    return {};
-  Value input = generic.getDpsInputs()[0];
-  return fp8::isF8Type(getElementTypeOrSelf(input.getType())) ? input : Value();
-}
-
-/// A widened f8 weight times its scale, on the way to a product.
-struct RecognizeDequantize : public OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(linalg::GenericOp op,
-                                PatternRewriter &rewriter) const override {
-    if (op.getNumReductionLoops() > 0 || op.getNumDpsInputs() != 2 ||
-        op.getNumResults() != 1 || !isOperandOfProduct(op.getResult(0)))
-      return rewriter.notifyMatchFailure(op, "no operand of a product");
-    // Both inputs widened to f32 and multiplied, one rounding to their type.
-    Value result = getYield(op);
-    Type type = result.getType();
-    if (auto truncate = result.getDefiningOp<arith::TruncFOp>())
-      result = truncate.getIn();
-    auto product = result.getDefiningOp<arith::MulFOp>();
-    if (!product)
-      return rewriter.notifyMatchFailure(op, "no multiplication");
-    Value arguments[2] = {stripWidening(product.getLhs()),
-                          stripWidening(product.getRhs())};
-    for (unsigned data : {0u, 1u}) {
-      Value input = matchDecode(op.getDpsInputs()[data]);
-      Value scale = op.getDpsInputs()[1 - data];
-      Value block = op.getRegionInputArgs()[data];
-      Value other = op.getRegionInputArgs()[1 - data];
-      if (!input || other.getType() != type ||
-          !((arguments[0] == block && arguments[1] == other) ||
-            (arguments[1] == block && arguments[0] == other)) ||
-          !op.getMatchingIndexingMap(op.getDpsInputOperand(data)).isIdentity())
-        continue;
-      // The product of an f8 value and a bf16 or f16 scale is exact in f32;
-      // with an f32 scale the multiplication is the rounding.
-      AffineMap map =
-          op.getMatchingIndexingMap(op.getDpsInputOperand(1 - data));
-      SmallVector<int64_t> blocks;
-      auto scaleType = cast<RankedTensorType>(scale.getType());
-      int64_t rank = op.getNumLoops(), skipped = rank - scaleType.getRank();
-      if (skipped < 0 || !isa<Float32Type, BFloat16Type>(type))
-        continue;
-      blocks.assign(skipped, ShapedType::kDynamic);
-      bool matches = true;
-      for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        matches &= !dim || dim.getPosition() == i + skipped;
-        blocks.push_back(
-            dim && scaleType.getDimSize(i) != 1 ? 1 : ShapedType::kDynamic);
-      }
-      if (!matches)
-        continue;
-      if (skipped > 0) {
-        // A scale has its data's rank.
-        if (!scaleType.hasStaticShape())
-          continue;
-        SmallVector<int64_t> shape(skipped, 1);
-        llvm::append_range(shape, scaleType.getShape());
-        SmallVector<ReassociationIndices> groups(scaleType.getRank());
-        for (int64_t i = 0; i < rank && !groups.empty(); ++i)
-          groups[std::max<int64_t>(0, i - skipped)].push_back(i);
-        scale = tensor::ExpandShapeOp::create(
-            rewriter, op.getLoc(),
-            RankedTensorType::get(shape, scaleType.getElementType()), scale,
-            groups);
-      }
-      auto made = rewriter.replaceOpWithNewOp<fp8::DequantizeOp>(
-          op, op.getResultTypes()[0], input, scale,
-          fp8::ScalingAttr::get(op.getContext(), blocks));
-      if (Attribute name = op->getAttr(fp8::kNodeAttr))
-        made->setAttr(fp8::kNodeAttr, name);
-      return success();
-    }
-    return rewriter.notifyMatchFailure(op, "no scaled f8 value");
-  }
+/// The value that a cast rounds, without what the cast's saturation does.
+struct CastInput {
+  /// The first scalar that is no clamp and no exact conversion.
+  TracedScalar value;
+  /// The last whole tensor on the way that has the values to cast.
+  TracedScalar tensor;
+  /// What `value` is rounded to before the cast; null if it is not.
+  Type rounding;
+  /// The sides that are clamped, and whether it is at the largest finite value.
+  bool below = false, above = false, atLargest = true;
 };
 
 struct RecognizeScaledCastsPass
     : public fp8c::impl::RecognizeScaledCastsPassBase<
           RecognizeScaledCastsPass> {
-  void runOnOperation() override {
-    KeptSymbols symbols(getOperation());
-    RewritePatternSet patterns(&getContext());
-    patterns.add<RecognizeTensorAmax, RecognizeDequantize>(&getContext());
-    GreedyRewriteConfig config;
-    config.enableFolding(false);
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
-      signalPassFailure();
+  void runOnOperation() override;
+
+private:
+  bool recognizeCast(linalg::GenericOp op);
+  bool recognizeAmax(linalg::GenericOp op);
+  bool recognizeDequantize(linalg::GenericOp op);
+  void recognizeHistory(tensor::InsertSliceOp op);
+
+  void replace(RewriterBase &rewriter, Operation *op, Value value);
+  remark::RemarkOpts getOptions(StringRef name) {
+    return remark::RemarkOpts::name(name)
+        .category("fp8-recognize-scaled-casts")
+        .function(getOperation().getName());
   }
 };
 } // namespace
+
+/// True for the types that scaled casts and amax take.
+static bool isWide(Type type) {
+  return isa<Float32Type, BFloat16Type, Float16Type>(type);
+}
+
+static std::string toString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// The number of a constant scalar, 0 if it is none.
+static double getNumber(Value value) {
+  FloatAttr number;
+  return matchPattern(value, m_Constant(&number)) ? number.getValueAsDouble()
+                                                  : 0.0;
+}
+
+//===----------------------------------------------------------------------===//
+// Casts
+//===----------------------------------------------------------------------===//
+
+/// Traces back from a cast to a format with largest finite value `largest`.
+static CastInput traceCast(TracedScalar value, double largest) {
+  CastInput input;
+  while (true) {
+    TracedScalar outside = leaveBody(value);
+    if (outside.tensor) {
+      if (!input.rounding)
+        input.tensor = outside;
+      auto made = outside.tensor.getDefiningOp<linalg::GenericOp>();
+      value = outside;
+      if (!made || !isElementwise(made) ||
+          !(isWidening(made) || made->hasOneUse()))
+        break;
+      value = traceYield(made);
+      value.map = outside.map;
+      continue;
+    }
+    // A clamp: its bound is a number, on either side.
+    Operation *op = value.value.getDefiningOp();
+    if (isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(op)) {
+      bool isLower = isa<arith::MaximumFOp>(op);
+      unsigned side = getNumber(op->getOperand(0)) != 0 ? 0 : 1;
+      double bound = getNumber(op->getOperand(side));
+      if (isLower ? !(bound <= -largest) : !(bound >= largest))
+        break;
+      input.atLargest &= bound == (isLower ? -largest : largest);
+      (isLower ? input.below : input.above) = true;
+      value = value.getOperand(op->getOperand(1 - side));
+    } else if (auto narrow = dyn_cast_or_null<arith::TruncFOp>(op)) {
+      if (input.rounding)
+        break;
+      input.rounding = narrow.getType();
+      value = value.getOperand(narrow.getIn());
+    } else if (auto widen = dyn_cast_or_null<arith::ExtFOp>(op)) {
+      // Rounding a value of the type that it is rounded to changes nothing.
+      if (input.rounding && input.rounding != widen.getIn().getType())
+        break;
+      input.rounding = {};
+      value = value.getOperand(widen.getIn());
+    } else {
+      break;
+    }
+  }
+  input.value = value;
+  return input;
+}
+
+bool RecognizeScaledCastsPass::recognizeCast(linalg::GenericOp op) {
+  if (!isElementwise(op))
+    return false;
+  TracedScalar yield = traceYield(op);
+  auto cast = yield.getDefiningOp<fp8::CastOp>();
+  if (!cast || !fp8::isF8Type(cast.getType()))
+    return false;
+  double largest = getF8Max(fp8::getF8Format(cast.getType()));
+  CastInput input = traceCast(yield.getOperand(cast.getInput()), largest);
+  fp8::Overflow overflow = cast.getOverflow();
+  bool isClamped = input.below || input.above;
+  bool isRepresented = true;
+  if (input.below && input.above && input.atLargest)
+    overflow = fp8::Overflow::Saturate;
+  else if (isClamped)
+    isRepresented = overflow == fp8::Overflow::Saturate;
+
+  IRRewriter rewriter(op);
+  auto divide = input.value.getDefiningOp<arith::DivFOp>();
+  auto multiply = input.value.getDefiningOp<arith::MulFOp>();
+  Operation *scaled = divide ? divide.getOperation() : multiply.getOperation();
+  for (unsigned side = 0; scaled && side < (divide ? 1 : 2); ++side) {
+    TracedScalar data =
+        stripWidening(input.value.getOperand(scaled->getOperand(side)));
+    if (!data.isSameElement() || !isWide(data.getType()))
+      continue;
+    BlockScale scale = getBlockScale(
+        rewriter, input.value.getOperand(scaled->getOperand(1 - side)),
+        op.getNumLoops());
+    if (!scale.tensor ||
+        (op.getNumLoops() > 0 &&
+         llvm::all_of(scale.scaling.getBlock(),
+                      [](int64_t block) { return block == 1; })))
+      continue;
+    std::string reason;
+    if (input.rounding)
+      reason = "what is scaled is rounded to " + toString(input.rounding) +
+               " before the cast";
+    else if (!input.value.getType().isF32())
+      reason = "it is scaled in " + toString(input.value.getType()) +
+               ", fp8.quantize scales in f32";
+    else if (!isRepresented)
+      reason = "its clamp is not that of a saturating cast";
+    if (!reason.empty()) {
+      remark::missed(op.getLoc(), getOptions("spelled"))
+          << remark::add("scaled cast is computed as the graph spells it")
+          << remark::reason("{0}", reason);
+      break;
+    }
+    auto made = fp8::QuantizeOp::create(
+        rewriter, op.getLoc(), op.getResultTypes()[0], data.tensor,
+        scale.tensor, scale.scaling,
+        divide ? fp8::ScaleMode::Divide : fp8::ScaleMode::Multiply, overflow);
+    remark::passed(op.getLoc(), getOptions("quantize"))
+        << remark::add("scaled cast is fp8.quantize");
+    replace(rewriter, op, made);
+    return true;
+  }
+  if (!isClamped || !isRepresented || !input.tensor.isSameElement() ||
+      !isWide(input.tensor.getType()))
+    return false;
+  AffineMap identity = rewriter.getMultiDimIdentityMap(op.getNumLoops());
+  auto made = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op.getResultTypes(), input.tensor.tensor,
+      op.getDpsInits(), ArrayRef<AffineMap>{identity, identity},
+      op.getIteratorTypesArray(),
+      [&](OpBuilder &builder, Location loc, ValueRange values) {
+        Value code = fp8::CastOp::create(builder, loc, cast.getType(),
+                                         values[0], overflow);
+        linalg::YieldOp::create(builder, loc, code);
+      });
+  replace(rewriter, op, made.getResult(0));
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Amax
+//===----------------------------------------------------------------------===//
+
+/// The element that `value` is the absolute value of, in any width.
+static TracedScalar traceAbs(TracedScalar value) {
+  bool hasAbs = false;
+  Type rounding;
+  while (true) {
+    // The tensor is the first that the absolute value is taken of: what makes
+    // it is no business of the amax.
+    value = enterProducers(
+        value, [&](linalg::GenericOp) { return !hasAbs || rounding; });
+    if (value.tensor)
+      break;
+    Operation *op = value.value.getDefiningOp();
+    if (auto widen = dyn_cast_or_null<arith::ExtFOp>(op)) {
+      if (rounding && rounding != widen.getIn().getType())
+        return {};
+      rounding = {};
+    } else if (auto narrow = dyn_cast_or_null<arith::TruncFOp>(op)) {
+      if (rounding)
+        return {};
+      rounding = narrow.getType();
+    } else if (isa_and_nonnull<math::AbsFOp>(op)) {
+      hasAbs = true;
+    } else {
+      return {};
+    }
+    value = value.getOperand(op->getOperand(0));
+  }
+  return hasAbs && !rounding ? stripWidening(value) : TracedScalar();
+}
+
+bool RecognizeScaledCastsPass::recognizeAmax(linalg::GenericOp op) {
+  if (op->getNumResults() != 1 || op.getNumReductionLoops() == 0)
+    return false;
+  // max(accumulator, |element|).
+  TracedScalar yield = traceYield(op);
+  auto maximum = yield.getDefiningOp<arith::MaximumFOp>();
+  Value accumulator = op.getRegionOutputArgs()[0];
+  if (!maximum || !llvm::is_contained(maximum->getOperands(), accumulator))
+    return false;
+  TracedScalar element = traceAbs(yield.getOperand(
+      maximum.getLhs() == accumulator ? maximum.getRhs() : maximum.getLhs()));
+  Type type = accumulator.getType();
+  if (!element.tensor || !element.isSameElement() ||
+      !isWide(element.getType()) ||
+      (!type.isF32() && type != element.getType()))
+    return false;
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  FloatAttr start;
+  if (!fill || !matchPattern(fill.getInputs()[0], m_Constant(&start)) ||
+      start.getValue().isNaN() ||
+      (!start.getValue().isNegative() && !start.getValue().isZero()))
+    return false;
+  // The result has the dims that are not reduced, in order.
+  auto data = cast<RankedTensorType>(element.tensor.getType());
+  SmallVector<int64_t> shape(data.getRank(), 1);
+  SmallVector<int64_t> blocks(data.getRank(), ShapedType::kDynamic);
+  SmallVector<bool> isUnit(data.getRank(), true);
+  int64_t last = -1;
+  for (AffineExpr expr :
+       op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || int64_t(dim.getPosition()) <= last)
+      return false;
+    last = dim.getPosition();
+    shape[last] = data.getDimSize(last);
+    blocks[last] = 1;
+    isUnit[last] = false;
+  }
+  if (llvm::count(isUnit, true) != op.getNumReductionLoops())
+    return false;
+  IRRewriter rewriter(op);
+  auto made = fp8::AmaxOp::create(
+      rewriter, op.getLoc(), RankedTensorType::get(shape, type), element.tensor,
+      fp8::ScalingAttr::get(&getContext(), blocks));
+  Value amax = tensor::CollapseShapeOp::create(
+      rewriter, op.getLoc(), cast<RankedTensorType>(op.getResultTypes()[0]),
+      made, groupUnits(isUnit));
+  replace(rewriter, op, amax);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Dequantization
+//===----------------------------------------------------------------------===//
+
+/// The f8 element that `value` is, widened: no conversion of one is inexact.
+static TracedScalar traceDecoded(TracedScalar value) {
+  while (true) {
+    value = enterProducers(value, [](linalg::GenericOp made) {
+      return !fp8::isF8Type(getElementTypeOrSelf(made.getResultTypes()[0]));
+    });
+    if (value.tensor)
+      return fp8::isF8Type(value.getType()) ? value : TracedScalar();
+    Operation *op = value.value.getDefiningOp();
+    if (!isa_and_nonnull<arith::ExtFOp, arith::TruncFOp, fp8::CastOp>(op))
+      return {};
+    value = value.getOperand(op->getOperand(0));
+  }
+}
+
+bool RecognizeScaledCastsPass::recognizeDequantize(linalg::GenericOp op) {
+  if (!isElementwise(op))
+    return false;
+  TracedScalar value = traceYield(op);
+  Type result = value.getType();
+  if (auto narrow = value.getDefiningOp<arith::TruncFOp>())
+    value = enterProducers(
+        value.getOperand(narrow.getIn()),
+        [](linalg::GenericOp made) { return made->hasOneUse(); });
+  auto multiply = value.getDefiningOp<arith::MulFOp>();
+  if (!multiply || !multiply.getType().isF32() || !isWide(result))
+    return false;
+  IRRewriter rewriter(op);
+  for (unsigned side : {0u, 1u}) {
+    TracedScalar data =
+        traceDecoded(value.getOperand(multiply->getOperand(side)));
+    if (!data.isSameElement())
+      continue;
+    BlockScale scale = getBlockScale(
+        rewriter, value.getOperand(multiply->getOperand(1 - side)),
+        op.getNumLoops());
+    // The op rounds the product to the scale's type first. The graph does so
+    // where that is f32, or what it rounds to: with a bf16 scale the product is
+    // exact in f32.
+    Type type =
+        scale.tensor ? getElementTypeOrSelf(scale.tensor.getType()) : Type();
+    if (!type || (!type.isF32() && type != result))
+      continue;
+    auto made =
+        fp8::DequantizeOp::create(rewriter, op.getLoc(), op.getResultTypes()[0],
+                                  data.tensor, scale.tensor, scale.scaling);
+    remark::passed(op.getLoc(), getOptions("dequantize"))
+        << remark::add("scaled f8 value is fp8.dequantize");
+    replace(rewriter, op, made);
+    return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Delayed scaling
+//===----------------------------------------------------------------------===//
+
+void RecognizeScaledCastsPass::recognizeHistory(tensor::InsertSliceOp op) {
+  std::optional<HistoryStep> step = matchHistoryStep(op);
+  if (!step)
+    return;
+  // The op reads before it writes, so the new amax comes before the maximum.
+  if (step->used && !moveBefore(step->amax, step->used)) {
+    remark::missed(op.getLoc(), getOptions("spelled"))
+        << remark::add("step of a history is computed as the graph spells it")
+        << remark::reason("{0}", "its new amax needs its maximum");
+    return;
+  }
+  IRRewriter rewriter(&getContext());
+  rewriter.setInsertionPoint(step->used ? step->used.getOperation()
+                                        : op.getOperation());
+  auto one = RankedTensorType::get({}, rewriter.getF32Type());
+  auto made = fp8::UpdateHistoryOp::create(
+      rewriter, op.getLoc(), step->used ? step->used.getResultTypes()[0] : one,
+      step->history.getType(), step->history, step->amax,
+      fp8::HistoryReduce::Max);
+  auto getName = [&](Operation *named) {
+    auto name =
+        named ? named->getAttrOfType<StringAttr>(fp8::kNodeAttr) : StringAttr();
+    return name ? name : rewriter.getStringAttr("");
+  };
+  made->setAttr(fp8::kNodeAttr,
+                rewriter.getArrayAttr({getName(step->used), getName(op)}));
+  remark::passed(op.getLoc(), getOptions("update-history"))
+      << remark::add("step of a history is fp8.update_history");
+  rewriter.replaceOp(op, made.getUpdated());
+  if (step->used)
+    rewriter.replaceAllUsesWith(step->used.getResult(0), made.getUsed());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+void RecognizeScaledCastsPass::replace(RewriterBase &rewriter, Operation *op,
+                                       Value value) {
+  if (Attribute name = op->getAttr(fp8::kNodeAttr))
+    value.getDefiningOp()->setAttr(fp8::kNodeAttr, name);
+  rewriter.replaceOp(op, value);
+}
+
+void RecognizeScaledCastsPass::runOnOperation() {
+  KeptSymbols symbols(getOperation());
+  // Users first: what only a cast needed of its producers is gone by then.
+  SmallVector<Operation *> ops;
+  for (Block &block : getOperation().getBody())
+    for (Operation &op : block)
+      ops.push_back(&op);
+  for (Operation *op : llvm::reverse(ops)) {
+    if (isOpTriviallyDead(op)) {
+      op->erase();
+      continue;
+    }
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      recognizeHistory(insert);
+    if (generic && !recognizeCast(generic) && !recognizeAmax(generic))
+      recognizeDequantize(generic);
+  }
+  // Scales that were tried and did not fit.
+  for (Block &block : getOperation().getBody())
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+}

@@ -14,10 +14,7 @@ say "One package for every batch and number of tokens"
 run build/bin/fp8-compile $out/dit.pt2 -o $out/dit.fp8
 
 say "Fusion report: each scaled cast, what it was fused with, and why not where it was not"
-build/bin/fp8-compile $out/dit.pt2 --emit=graph --locations -o $out/dit.graph.mlir
-build/bin/fp8-opt $out/dit.graph.mlir --fp8-graph-to-kernels --remarks-filter='fp8-.*' -o $out/dit.kernels.mlir 2>&1 |
-  sed -n 's/^\(.*\): remark: \[\(.*\)\] .*Function=forward | /\1: \2: /p'
-printf '%s kernels\n' "$(grep -c 'fp8.kernel (' $out/dit.kernels.mlir)"
+run build/bin/fp8-run $out/dit.fp8 --report
 
 say "Its signature"
 run build/bin/fp8-run $out/dit.fp8 --list

@@ -3,7 +3,7 @@
 
     doc_examples.py [--update] [--bin build/bin]
 
-The page's fenced blocks have a level after `mlir`: the block `graph` is the input, each other block is what
+The page's fenced blocks have a level after `mlir`: the block `import` is the input, each other block is what
 `fp8-compile --emit=LEVEL` makes of it.
 """
 
@@ -27,12 +27,12 @@ def main():
     text = page.read_text()
     stale = []
     with tempfile.TemporaryDirectory() as folder:
-        model = pathlib.Path(folder) / "graph.mlir"
-        model.write_text(dict(BLOCK.findall(text))["graph"])
+        model = pathlib.Path(folder) / "import.mlir"
+        model.write_text(dict(BLOCK.findall(text))["import"])
 
         def current(match):
             level, shown = match.groups()
-            if level == "graph":
+            if level == "import":
                 return match.group(0)
             command = [str(options.bin / "fp8-compile"), str(model), f"--emit={level}", "-o", "-"]
             made = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() + "\n"

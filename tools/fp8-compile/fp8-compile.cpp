@@ -11,6 +11,7 @@
 #include "fp8c/Pipelines/Registration.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -41,6 +42,23 @@ constexpr EmitLevel kTextLevels[] = {
 static int fail(const Twine &message) {
   WithColor::error(errs()) << message << "\n";
   return 1;
+}
+
+/// The format and the file of --report[=text|json|html][:FILE]; "" as file is
+/// stdout.
+static Expected<std::pair<fp8c::ReportFormat, std::string>>
+parseReport(StringRef text) {
+  auto [name, file] = text.split(':');
+  auto format = StringSwitch<std::optional<fp8c::ReportFormat>>(name)
+                    .Cases({"", "text"}, fp8c::ReportFormat::Text)
+                    .Case("json", fp8c::ReportFormat::Json)
+                    .Case("html", fp8c::ReportFormat::Html)
+                    .Default(std::nullopt);
+  if (!format)
+    return createStringError("--report=%s: expected text, json or html, and "
+                             ":FILE if not for stdout",
+                             text.str().c_str());
+  return std::make_pair(*format, file.empty() ? "-" : file.str());
 }
 
 /// Writes text beside `path` and renames it, or to stdout for "-".
@@ -95,6 +113,10 @@ int main(int argc, char **argv) {
       cl::desc("narrow a dynamic dim: INPUT.AXIS=MIN..MAX[:multiple], or a "
                "symbol; repeatable"),
       cl::value_desc("range"), cl::cat(category));
+  cl::opt<std::string> reportFlag(
+      "report", cl::ValueOptional,
+      cl::desc("what was fused, what was not and why, bytes moved, memory"),
+      cl::value_desc("text|json|html[:FILE]"), cl::cat(category));
   fp8c::CompileFlags flags;
   cl::SetVersionPrinter([](raw_ostream &os) {
     os << "fp8-compile 0.1.0 (LLVM " << LLVM_VERSION_STRING
@@ -104,6 +126,7 @@ int main(int argc, char **argv) {
       "\nEXAMPLES:\n"
       "  fp8-compile model.pt2 -o model.fp8\n"
       "  fp8-compile model.pt2 --emit=kernels -o -\n"
+      "  fp8-compile model.pt2 --report=html:report.html\n"
       "  fp8-compile model.pt2 --dim x.1=1..4096 -o m.fp8\n");
   std::string usage;
   raw_string_ostream usageStream(usage);
@@ -116,8 +139,15 @@ int main(int argc, char **argv) {
   const std::string input = inputFlag, output = outputFlag;
   const std::string dumpDir = dumpDirFlag;
   const Emit emit = emitFlag;
-  if (output.empty() && dumpDir.empty())
-    return fail("no output: name a file with -o, or a folder with --dump-dir");
+  const bool wantsReport = reportFlag.getNumOccurrences() > 0;
+  auto reportTo = parseReport(reportFlag);
+  if (!reportTo)
+    return fail(toString(reportTo.takeError()));
+  if (wantsReport && emit == Emit::PTX)
+    return fail("--report is of a plan: it does not go with --emit=ptx");
+  if (output.empty() && dumpDir.empty() && !wantsReport)
+    return fail("no output: name a file with -o, a folder with --dump-dir, or "
+                "ask for a --report");
 
   auto options = flags.get();
   if (!options)
@@ -161,7 +191,7 @@ int main(int argc, char **argv) {
     if (wanted) {
       if (Error error = writeText(output, text))
         return fail(toString(std::move(error)));
-      if (dumpDir.empty())
+      if (dumpDir.empty() && !wantsReport)
         return 0;
     }
   }
@@ -172,10 +202,16 @@ int main(int argc, char **argv) {
     if (Error error = writeText(output, *ptx))
       return fail(toString(std::move(error)));
   }
-  // The linker inside resets all options of the command line: keep the path.
-  std::string path = output;
-  if (emit == Emit::Package && !path.empty() &&
-      mlir::failed(compiler.writePackage(path)))
+  if (emit == Emit::Package && !output.empty() &&
+      mlir::failed(compiler.writePackage(output)))
     return 1;
+  if (!wantsReport)
+    return 0;
+  if (!compile(fp8c::Level::Plan, compiler))
+    return 1;
+  auto [format, file] = *reportTo;
+  if (Error error =
+          writeText(file, fp8c::renderReport(compiler.getReport(), format)))
+    return fail(toString(std::move(error)));
   return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "Model.h"
 
+#include "Runtime/Package.h"
 #include "fp8c/Pipelines/Registration.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -72,4 +73,17 @@ Model::Model(const std::string &path, const CompileOptions &options)
 Model::~Model() {
   if (isTemporary)
     llvm::sys::fs::remove(package);
+}
+
+std::string run::readReport(const std::string &package, ReportFormat format) {
+  std::unique_ptr<rt::Package> opened = rt::Package::openFile(package);
+  const rt::Bytes bytes = opened->report();
+  llvm::Expected<llvm::json::Value> report = llvm::json::parse(
+      {reinterpret_cast<const char *>(bytes.data), bytes.size});
+  if (!report)
+    fail(package,
+         ": the report is no JSON: ", llvm::toString(report.takeError()));
+  if (!report->getAsObject())
+    fail(package, ": the report is no JSON object");
+  return renderReport(*report->getAsObject(), format);
 }

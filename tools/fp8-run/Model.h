@@ -31,6 +31,9 @@ private:
   bool isTemporary = false;
 };
 
+/// The report that a package holds, for people or programs.
+std::string readReport(const std::string &package, ReportFormat format);
+
 } // namespace fp8c::run
 
 #endif // FP8C_TOOLS_FP8_RUN_MODEL_H

@@ -9,6 +9,8 @@
 #ifndef FP8C_TOOLS_FP8_RUN_OPTIONS_H
 #define FP8C_TOOLS_FP8_RUN_OPTIONS_H
 
+#include "fp8c/Pipelines/Report.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +37,8 @@ struct Options {
   std::string expect, expectState, expectTrace;
   double maxDistance = 0.01;
 
+  /// What --report asks for; none without it.
+  std::optional<ReportFormat> report;
   bool list = false, benchmark = false, json = false, profile = false,
        quiet = false, verbose = false;
 };

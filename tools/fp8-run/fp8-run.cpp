@@ -106,6 +106,10 @@ static cl::opt<std::string>
 static cl::opt<bool> listOption("list", cl::desc("print the signature"),
                                 cl::cat(category));
 static cl::opt<std::string>
+    reportOption("report", cl::ValueOptional,
+                 cl::desc("print the package's report: text, json or html"),
+                 cl::value_desc("FORMAT"), cl::cat(category));
+static cl::opt<std::string>
     benchmarkOption("benchmark", cl::ValueOptional,
                     cl::desc("time calls for a second; =json prints an object"),
                     cl::value_desc("json"), cl::cat(category));
@@ -141,6 +145,24 @@ static std::optional<Options> getOptions() {
   options.expectTrace = expectTraceOption;
   options.maxDistance = maxDistanceOption;
   options.list = listOption;
+  if (reportOption.getNumOccurrences()) {
+    llvm::StringRef format(reportOption);
+    if (format.empty() || format == "text")
+      options.report = ReportFormat::Text;
+    else if (format == "json")
+      options.report = ReportFormat::Json;
+    else if (format == "html")
+      options.report = ReportFormat::Html;
+    else {
+      usage("--report: expected text, json or html, got \"" + reportOption +
+            "\"");
+      return std::nullopt;
+    }
+    if (!llvm::StringRef(options.model).ends_with(".fp8")) {
+      usage("--report is a package's; fp8-compile --report compiles a model");
+      return std::nullopt;
+    }
+  }
   options.benchmark = benchmarkOption.getNumOccurrences() > 0;
   options.json = benchmarkOption == "json";
   options.profile = profileOption;
@@ -351,6 +373,10 @@ int main(int argc, char **argv) {
   if (!options)
     return 2;
   try {
+    if (options->report) {
+      std::printf("%s", readReport(options->model, *options->report).c_str());
+      return 0;
+    }
     llvm::Expected<CompileOptions> compileOptions = flags.get();
     if (!compileOptions)
       return usage(llvm::toString(compileOptions.takeError()));

@@ -112,6 +112,12 @@ public:
   /// True if `factor` divides the expression whatever the symbols are.
   bool isMultipleOf(SizeExpr expr, int64_t factor);
 
+  /// The expression's number where `lookup` gives the symbols' numbers; none
+  /// where it depends on something else, or does not fit.
+  std::optional<int64_t> evaluate(
+      SizeExpr expr,
+      llvm::function_ref<std::optional<int64_t>(llvm::StringRef)> lookup) const;
+
   /// The expression as text: `64*s0*s1`.
   std::string str(SizeExpr expr) const;
 

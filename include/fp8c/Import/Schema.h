@@ -33,6 +33,8 @@ struct SymInt {
   enum class Kind { Number, Name, Expression } kind = Kind::Number;
   int64_t number = 0;
   std::string text;
+  /// The size that the model was exported with, of an expression.
+  std::optional<int64_t> hint;
 };
 
 /// Shape and type of a tensor; `dtype` is the schema's own number.

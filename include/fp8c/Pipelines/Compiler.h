@@ -11,6 +11,7 @@
 
 #include "fp8c/Import/Importer.h"
 #include "fp8c/Package/PackageWriter.h"
+#include "fp8c/Pipelines/Report.h"
 #include "fp8c/Target/Target.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -54,7 +55,7 @@ struct CompileOptions {
 class Compiler {
 public:
   Compiler(mlir::MLIRContext &context, const CompileOptions &options)
-      : context(context), options(options) {}
+      : context(context), options(options), decisions(context) {}
 
   /// Reads a .pt2 archive or a .mlir file at graph level.
   mlir::LogicalResult load(llvm::StringRef path);
@@ -65,6 +66,8 @@ public:
   /// Lowers to the plan of the first GPU among the targets, whose kernels it
   /// gives as PTX. The module is that plan afterwards.
   mlir::FailureOr<std::string> emitPTX();
+  /// What became of the model; empty below the level of the plan.
+  const llvm::json::Object &getReport() const { return report; }
   /// Lowers to the plan, generates code and writes the package.
   mlir::LogicalResult writePackage(llvm::StringRef path);
 
@@ -89,6 +92,10 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> kernels;
   std::shared_ptr<import::Archive> archive;
   Level reached = Level::Import;
+  DecisionLog decisions;
+  /// What the graph moves; moved into the report when there is a plan.
+  llvm::json::Object graphTraffic;
+  llvm::json::Object report;
 };
 
 } // namespace fp8c

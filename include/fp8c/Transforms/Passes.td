@@ -15,7 +15,7 @@ def CanonicalizeGraphPass : Pass<"fp8-canonicalize-graph", "::mlir::func::FuncOp
   let summary = "Fold, merge equal ops and drop dead ones, keeping node names";
   let description = [{
     Folds ops, merges equal ones and erases dead ones. A graph node's name (`fp8.node`) stays on the op that gives its
-    value; of two equal ops the first keeps its name. Bit-exact.
+    value; ops are equal whatever their names are, and the first keeps its own. Bit-exact.
   }];
 }
 
@@ -53,9 +53,12 @@ def RecognizeAttentionPass : Pass<"fp8-recognize-attention", "::mlir::func::Func
 def RecognizeScaledCastsPass : Pass<"fp8-recognize-scaled-casts", "::mlir::func::FuncOp"> {
   let summary = "Find scaled casts by structure and dtype";
   let description = [{
-    A maximum over all elements of absolute values becomes `fp8.amax`; an f8 value that is widened and multiplied with
-    its scale on the way to a product becomes `fp8.dequantize`; a clamp to the largest finite values before a
-    saturating cast goes. Only where the bytes are equal for every input, NaN and Inf included. Bit-exact.
+    A cast of a value that is divided by or multiplied with a scale in f32 becomes `fp8.quantize`, an f8 value that is
+    widened and multiplied with its scale `fp8.dequantize`, a maximum of absolute values `fp8.amax`; the maximum of a
+    history, its roll by one and the write of a new amax become `fp8.update_history`. A clamp to the largest finite values
+    before a cast is the cast's saturation. Only where the bytes are equal for every input, NaN and Inf included; what no op
+    represents exactly stays as it is spelled, and a remark says why. Arithmetic that makes a scale of an amax stays too:
+    `fp8.compute_scale` gives 1 for an amax of NaN or Inf. Bit-exact.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
     "::mlir::linalg::LinalgDialect", "::fp8c::fp8::FP8Dialect"];

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BackEnd.h"
 #include "Entry.h"
 
 #include "fp8c/Codegen/LaunchShape.h"
@@ -270,6 +271,8 @@ LogicalResult Entry::convertMatmul(fp8::MatmulOp op) {
   Value bias = op.getBias() ? getBuffer(op.getBias()) : Value();
   define(op.getResult());
   Value result = getBuffer(op.getResult());
+  explainBackEnd(op, decode ? "product with a decoded f8 weight" : "product",
+                 getProductBackEnd(target));
   nameCommand(
       plan::MatmulOp::create(builder, op.getLoc(), lhs, rhs, result, bias,
                              /*a_scale=*/Value(), /*b_scale=*/Value(),
@@ -292,6 +295,7 @@ void Entry::convertScaledMatmul(fp8::ScaledMatmulOp op) {
   Value bias = optional(op.getBias());
   Value resultScale = optional(op.getResultScale());
   Value result = getBuffer(op.getResult()), amax = optional(op.getAmax());
+  explainBackEnd(op, "scaled product", getProductBackEnd(target));
   nameCommand(plan::MatmulOp::create(
                   builder, op.getLoc(), lhs, rhs, result, bias, lhsScale,
                   rhsScale, resultScale, amax, /*b_decode=*/Value(),
@@ -301,6 +305,7 @@ void Entry::convertScaledMatmul(fp8::ScaledMatmulOp op) {
 }
 
 void Entry::convertAttention(fp8::AttentionOp op) {
+  explainBackEnd(op, "attention", getAttentionBackEnd(target));
   SizeArith &arith = shapes.arith;
   Value query = getBuffer(op.getQuery()), key = getBuffer(op.getKey()),
         value = getBuffer(op.getValue()), mask;

@@ -8,6 +8,10 @@
 
 #include "Shapes.h"
 
+#include "fp8c/Dialect/FP8/Decoding.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -77,6 +81,27 @@ LogicalResult
 DequantizeOp::reifyResultShapes(OpBuilder &builder,
                                 ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(builder, getLoc(), getInput(), shapes);
+}
+
+bool fp8::isDecodedByProduct(DequantizeOp op) {
+  // A product rounds what it decodes to the scale's type and no further.
+  if (op.getScale().getType().getElementType() !=
+      op.getResult().getType().getElementType())
+    return false;
+  SmallVector<Value> values = {op.getResult()};
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp,
+              tensor::ExtractSliceOp>(user) ||
+          (isa<linalg::TransposeOp>(user) && use.getOperandNumber() == 0))
+        values.push_back(user->getResult(0));
+      else if (!isa<MatmulOp>(user) || use.getOperandNumber() != 1)
+        return false;
+    }
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fp8c/Dialect/FP8/Decoding.h"
 #include "fp8c/Dialect/FP8/Transforms/Passes.h"
 #include "fp8c/Support/FP8Rounding.h"
 
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StructuredOpsUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -53,6 +55,13 @@ private:
   Value constant(float value) {
     return arith::ConstantOp::create(rewriter, loc,
                                      rewriter.getF32FloatAttr(value));
+  }
+  /// A number of a type that f32 holds, as f32.
+  Value constant(APFloat value) {
+    bool losesInfo;
+    value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    return constant(value.convertToFloat());
   }
   Value constant(uint32_t value) {
     return arith::ConstantOp::create(rewriter, loc,
@@ -184,7 +193,8 @@ Expander::generic(ValueRange inputs, ValueRange inits, ArrayRef<AffineMap> maps,
   Attribute node = op->getAttr(kNodeAttr);
   if (auto names = dyn_cast_if_present<ArrayAttr>(node); names && result >= 0)
     node = static_cast<size_t>(result) < names.size() ? names[result] : nullptr;
-  if (node && result != -1)
+  auto name = dyn_cast_if_present<StringAttr>(node);
+  if (node && result != -1 && !(name && name.empty()))
     made->setAttr(kNodeAttr, node);
   return made;
 }
@@ -196,14 +206,24 @@ Expander::generic(ValueRange inputs, ValueRange inits, ArrayRef<AffineMap> maps,
 void Expander::expand(QuantizeOp quantize) {
   auto type = quantize.getResult().getType();
   int64_t rank = type.getRank();
+  SmallVector<Value> inputs = {quantize.getInput()};
+  SmallVector<AffineMap> maps = {identity(rank)};
+  // A number stays one: bodies compute with constants, kernels read tensors.
+  DenseElementsAttr number;
+  if (!matchPattern(quantize.getScale(), m_Constant(&number)) ||
+      !number.isSplat()) {
+    number = {};
+    inputs.push_back(quantize.getScale());
+    maps.push_back(scaleMap(quantize.getScale(), quantize.getScaling()));
+  }
+  maps.push_back(identity(rank));
   auto made = generic(
-      {quantize.getInput(), quantize.getScale()},
-      empty(getSizes(quantize.getInput()), type.getElementType()),
-      {identity(rank), scaleMap(quantize.getScale(), quantize.getScaling()),
-       identity(rank)},
+      inputs, empty(getSizes(quantize.getInput()), type.getElementType()), maps,
       SmallVector<IteratorType>(rank, IteratorType::parallel), 0,
       [&](ValueRange arguments) -> SmallVector<Value> {
-        Value value = widen(arguments[0]), scale = widen(arguments[1]);
+        Value scale = number ? constant(number.getSplatValue<APFloat>())
+                             : widen(arguments[1]);
+        Value value = widen(arguments[0]);
         if (quantize.getMode() == ScaleMode::Divide)
           value = arith::DivFOp::create(rewriter, loc, value, scale);
         else
@@ -483,6 +503,9 @@ void fp8c::fp8::expandScaledOps(Operation *root,
     if (auto amax = dyn_cast<AmaxOp>(op);
         amax && options.keepTensorAmax && amax.getScaling().isTensor())
       return;
+    if (auto dequantize = dyn_cast<DequantizeOp>(op);
+        dequantize && options.keepDecoded && isDecodedByProduct(dequantize))
+      return;
     if (op != root &&
         isa<QuantizeOp, DequantizeOp, AmaxOp, ComputeScaleOp, UpdateHistoryOp>(
             op))
@@ -507,6 +530,7 @@ struct ExpandScaledOpsPass
   void runOnOperation() override {
     ExpandScaledOptions options;
     options.keepTensorAmax = keepTensorAmax;
+    options.keepDecoded = keepDecoded;
     expandScaledOps(getOperation(), options);
   }
 };

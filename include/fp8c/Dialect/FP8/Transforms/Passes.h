@@ -23,6 +23,8 @@ namespace fp8c::fp8 {
 struct ExpandScaledOptions {
   /// Leave fp8.amax over a whole tensor.
   bool keepTensorAmax = false;
+  /// Leave fp8.dequantize that products alone read.
+  bool keepDecoded = false;
 };
 
 /// Rewrites the scaled casts, amax, scales and history steps under `root`

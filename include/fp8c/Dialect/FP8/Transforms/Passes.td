@@ -25,7 +25,9 @@ def ExpandScaledOpsPass : Pass<"fp8-expand-scaled-ops"> {
   let options = [
     Option<"keepTensorAmax", "keep-tensor-amax", "bool", "false",
            "Leave fp8.amax over a whole tensor, for kernels that accumulate it "
-           "atomically">
+           "atomically">,
+    Option<"keepDecoded", "keep-decoded", "bool", "false",
+           "Leave fp8.dequantize that products alone read: they decode it">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
