@@ -1,4 +1,4 @@
-// RUN: fp8-opt %s -fp8-graph-to-kernels | FileCheck %s
+// RUN: fp8-opt %s -fp8-canonicalize -fp8-graph-to-kernels | FileCheck %s
 // RUN: fp8-compile %s -o %t.fp8
 // RUN: fp8-run %t.fp8 --random --dim n=5 --dim m=0 -v | FileCheck %s --check-prefix=CALL
 
