@@ -1,4 +1,4 @@
-"""What the Python tests share: the build under test and how to call its tools."""
+"""What the Python tests share: the build under test, its tools, the exported models and their packages."""
 
 import os
 import pathlib
@@ -6,8 +6,30 @@ import subprocess
 
 import pytest
 
+from graphs import Graph
+from models import Model, export
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("FP8C_BUILD_DIR", SOURCE / "build"))
+
+
+def get_models(item):
+    """The models among a test's parameters."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return [value for value in params.values() if isinstance(value, Model)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """All tests of a model run in one process, which compiles it once."""
+    for item in items:
+        for model in get_models(item):
+            item.add_marker(pytest.mark.xdist_group(str(model)))
+
+
+def pytest_collection_finish(session):
+    if not session.config.option.collectonly:
+        export([model for item in session.items for model in get_models(item)])
 
 
 def run_tool(name, *args, status=0):
@@ -22,3 +44,31 @@ def run_tool(name, *args, status=0):
 def tool():
     """`tool("fp8-run", "--help")`."""
     return run_tool
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory):
+    return tmp_path_factory.mktemp("packages")
+
+
+@pytest.fixture
+def package(packages, model):
+    """The package of the test's model, compiled once."""
+    path = packages / f"{model}.fp8"
+    if not path.exists():
+        run_tool("fp8-compile", model.file("pt2"), "-o", path)
+    return path
+
+
+@pytest.fixture(params=["training", "core"])
+def export_graph(tool, tmp_path, request):
+    """`export_graph(function, args)`: exported in each dialect and compiled."""
+    def make(module, args, shapes=None, flags=()):
+        return Graph.export(tool, tmp_path, module, args, shapes, request.param == "core", flags)
+    return make
+
+
+@pytest.fixture
+def parse_graph(tool, tmp_path):
+    """`parse_graph(text)`: of make_pt2.py's text, compiled."""
+    return lambda text, flags=(): Graph.parse(tool, tmp_path, text, flags)

@@ -1,11 +1,15 @@
-"""The exported models that tests compile: made once a build from test/Models, kept in the build folder."""
+"""The exported models that tests compile: made once from test/Models, kept in the build folder."""
 
+import fcntl
 import functools
 import hashlib
 import os
 import pathlib
 import subprocess
 import sys
+
+# The sizes of references beside those of the export, see test/Models/sizes.py.
+SIZES = ["ones", "two", "prime", "long", "mixed"]
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("FP8C_BUILD_DIR", SOURCE / "build"))
@@ -17,26 +21,38 @@ MODELS = ([f"{model}_{linear}" for model in ("six_linears", "gated_mlp", "dit") 
 
 
 @functools.lru_cache(maxsize=None)
-def folder(core):
-    """Where the exports of one dialect are; the folder's name holds a hash of what makes them."""
+def root():
+    """Where the exports are; the folder's name holds a hash of what makes them."""
     digest = hashlib.sha256()
     for path in sorted(EXPORT.parent.glob("*.py")) + [SOURCE / "tools" / "dev" / "requirements.txt"]:
         digest.update(path.read_bytes())
-    return BUILD / "test" / "models" / digest.hexdigest()[:16] / ("core" if core else "training")
+    return BUILD / "test" / "models" / digest.hexdigest()[:16]
 
 
 class Model:
-    """The files of one exported model."""
+    """An exported model, in the training dialect or in core ATen, and its files."""
 
     def __init__(self, name, core=False):
         self.name, self.core = name, core
-        self.calls = 3 if name.endswith("delayed") else 1
-        self.stem = folder(core) / name
-        if not self.file("pt2").exists():
-            export([name], core)
+        self.has_state = name.endswith("delayed")
+        self.calls = 3 if self.has_state else 1
 
-    def file(self, suffix):
-        return self.stem.parent / f"{self.name}.{suffix}"
+    def __str__(self):
+        return f"{self.name}-{'core' if self.core else 'training'}"
+
+    @property
+    def folder(self):
+        return root() / ("core" if self.core else "training")
+
+    def file(self, kind, size=None):
+        """`kind` is pt2, inputs, outputs, trace, start or state."""
+        stem = f"{self.name}.{size}" if size else self.name
+        return self.folder / (f"{stem}.pt2" if kind == "pt2" else f"{stem}.{kind}.safetensors")
+
+    @property
+    def exact_state(self):
+        """Whether histories are exact end to end, not in lock-step alone: no attention before them."""
+        return self.name in ("six_linears_delayed", "gated_mlp_delayed")
 
     @property
     def max_distance(self):
@@ -46,20 +62,40 @@ class Model:
         return 0.02 if self.name.endswith("bf16") or self.name in ("vit", "llama") else 0.04
 
 
-def export(names, core):
-    """Exports models; `.pt2` files appear last, so that an interrupted export is made again."""
-    out = folder(core)
-    temporary = out.parent / f"{out.name}.{os.getpid()}"
-    command = [sys.executable, str(EXPORT), str(temporary), "--trace", *(["--core"] if core else []), "--only", *names]
-    subprocess.run(command, check=True, capture_output=True)
-    out.mkdir(parents=True, exist_ok=True)
+def all_models():
+    return [Model(name, core) for core in (False, True) for name in MODELS]
+
+
+def export(models):
+    """Exports what is missing, one process a dialect. One caller at a time; the next one finds the files."""
+    folder = root()
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        running = []
+        for core in (False, True):
+            missing = sorted({m.name for m in models if m.core == core and not m.file("pt2").exists()}, key=MODELS.index)
+            if missing:
+                out = Model("", core).folder
+                running.append((out, start_export(out, core, missing)))
+        for out, process in running:
+            _, errors = process.communicate()
+            assert process.returncode == 0, f"exporting to {out} failed:\n{errors}"
+            keep(out)
+
+
+def start_export(out, core, names):
+    temporary = out.with_suffix(".new")
+    command = [sys.executable, str(EXPORT), str(temporary), "--trace", "--sizes", *(["--core"] if core else []), "--only", *names]
+    # Tiny models: more threads would only get into each other's way.
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                            env=dict(os.environ, OMP_NUM_THREADS="1"))
+
+
+def keep(out):
+    """`.pt2` files appear last, so that an interrupted export is made again."""
+    temporary = out.with_suffix(".new")
+    out.mkdir(exist_ok=True)
     for path in sorted(temporary.iterdir(), key=lambda p: p.suffix == ".pt2"):
         path.rename(out / path.name)
     temporary.rmdir()
-
-
-if __name__ == "__main__":  # all at once: a tenth of the time of one process each
-    for dialect in (False, True):
-        missing = [name for name in MODELS if not (folder(dialect) / f"{name}.pt2").exists()]
-        if missing:
-            export(missing, dialect)

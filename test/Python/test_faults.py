@@ -94,17 +94,17 @@ FAULTS = [("gated_mlp_static", drop_cast), ("gated_mlp_static", round_twice), ("
           ("gated_mlp_static", skip_rounding)]
 
 
-@pytest.mark.parametrize("name,fault", FAULTS, ids=[fault.__name__ for _, fault in FAULTS])
-def test_lockstep_finds(tool, tmp_path, name, fault):
-    model = Model(name)
+@pytest.mark.parametrize("model,fault", [pytest.param(Model(name), fault, id=fault.__name__) for name, fault in FAULTS])
+def test_lockstep_finds(tool, tmp_path, package, model, fault):
     editor = Editor(model.file("pt2"))
     fault(editor)
-    faulty = tmp_path / "faulty.pt2"
-    editor.save(faulty)
-    inputs = f"--inputs={model.file('inputs.safetensors')}"
-    trace = f"--expect-trace={model.file('trace.safetensors')}"
+    editor.save(tmp_path / "faulty.pt2")
+    faulty = tmp_path / "faulty.fp8"
+    tool("fp8-compile", tmp_path / "faulty.pt2", "-o", faulty)
+    inputs = f"--inputs={model.file('inputs')}"
+    trace = f"--expect-trace={model.file('trace')}"
     # The graph without the fault passes, the distance of the faulty one too.
-    tool("fp8-run", model.file("pt2"), inputs, trace)
-    tool("fp8-run", faulty, inputs, f"--expect={model.file('outputs.safetensors')}", "--max-distance=0.04")
+    tool("fp8-run", package, inputs, trace)
+    tool("fp8-run", faulty, inputs, f"--expect={model.file('outputs')}", "--max-distance=0.04")
     out, _ = tool("fp8-run", faulty, inputs, trace, status=1)
     assert "MISS" in out

@@ -2,41 +2,23 @@
 
 import pytest
 
-from models import MODELS, Model
+from models import all_models
 
 
-def cases():
-    """All models in both dialects."""
-    return [pytest.param(name, core, id=f"{name}-{'core' if core else 'training'}")
-            for core in (False, True) for name in MODELS]
-
-
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory):
-    return tmp_path_factory.mktemp("packages")
-
-
-def compile_model(tool, model, folder):
-    """The package of a model, compiled once a module."""
-    package = folder / f"{model.name}{'.core' if model.core else ''}.fp8"
-    if not package.exists():
-        tool("fp8-compile", model.file("pt2"), "-o", package)
-    return package
-
-
-@pytest.mark.parametrize("name,core", cases())
-def test_end_to_end(tool, packages, name, core):
-    model = Model(name, core)
-    tool("fp8-run", compile_model(tool, model, packages), f"--inputs={model.file('inputs.safetensors')}",
-         f"--calls={model.calls}", f"--expect={model.file('outputs.safetensors')}",
+@pytest.mark.parametrize("model", all_models(), ids=str)
+def test_end_to_end(tool, package, model):
+    inputs = f"--inputs={model.file('inputs')}"
+    calls = f"--calls={model.calls}"
+    tool("fp8-run", package, inputs, calls, f"--expect={model.file('outputs')}",
          f"--max-distance={model.max_distance}")
+    if model.exact_state:
+        tool("fp8-run", package, inputs, calls, f"--expect-state={model.file('state')}", "--max-distance=0")
 
 
-@pytest.mark.parametrize("name,core", cases())
-def test_lockstep(tool, packages, name, core):
-    model = Model(name, core)
+@pytest.mark.parametrize("model", all_models(), ids=str)
+def test_lockstep(tool, package, model):
     state = []
-    if name.endswith("delayed"):  # the trace is of the last call: it begins with PyTorch's state
-        state = [f"--state-in={model.file('start.safetensors')}", f"--expect-state={model.file('state.safetensors')}"]
-    tool("fp8-run", compile_model(tool, model, packages), f"--inputs={model.file('inputs.safetensors')}",
-         f"--expect-trace={model.file('trace.safetensors')}", *state)
+    if model.has_state:  # the trace is of the last call: it begins with PyTorch's state
+        state = [f"--state-in={model.file('start')}", f"--expect-state={model.file('state')}"]
+    tool("fp8-run", package, f"--inputs={model.file('inputs')}",
+         f"--expect-trace={model.file('trace')}", *state)

@@ -42,7 +42,8 @@ def run_pytest(source, build, folder):
     tests = source / "test" / "Python"
     report = folder / "pytest.xml"
     environment = dict(os.environ, FP8C_BUILD_DIR=str(build))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", str(tests)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=auto",
+               "--dist=loadgroup", f"--junitxml={report}", str(tests)]
     status = subprocess.run(command, env=environment).returncode
     counts = collections.Counter()
     if report.exists():
