@@ -5,6 +5,13 @@ target_precompile_headers(fp8c_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Precompiled
 # Without file times in it the header is the same in every clone, so that ccache knows its users again.
 target_compile_options(fp8c_pch PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
 
+# What every executable of a sanitizer build links.
+if(FP8C_SANITIZERS MATCHES "address")
+  add_library(fp8c_sanitizer_options OBJECT ${CMAKE_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
+else()
+  add_library(fp8c_sanitizer_options INTERFACE)
+endif()
+
 # fp8c_add_library(Name sources... [LINK libs...] [DEPENDS targets...]): a static library of the compiler (sees MLIR).
 function(fp8c_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
@@ -26,7 +33,7 @@ endfunction()
 function(fp8c_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} fp8c_sanitizer_options)
   add_dependencies(${name} fp8c-headers)
   set_property(GLOBAL APPEND PROPERTY FP8C_TOOLS ${name})
 endfunction()
@@ -37,7 +44,7 @@ endfunction()
 function(fp8c_add_unittest name)
   cmake_parse_arguments(ARG "RUNTIME" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main fp8c_sanitizer_options)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/Unit)
   if(NOT ARG_RUNTIME)
     target_link_libraries(${name} PRIVATE fp8c_mlir)

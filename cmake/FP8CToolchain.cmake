@@ -44,3 +44,7 @@ if(FP8C_SANITIZERS)
   add_compile_options(-fsanitize=${FP8C_SANITIZERS} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=${FP8C_SANITIZERS})
 endif()
+# The fuzzers see which branches an input takes in all of fp8c's code.
+if(FP8C_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -15,6 +15,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <utility>
+
 using namespace fp8c;
 
 /// Graded lexicographic order of monomials, in which division of polynomials
@@ -40,6 +42,15 @@ bool SizeTerm::operator<(const SizeTerm &other) const {
 // Interning
 //===----------------------------------------------------------------------===//
 
+/// How many terms a product and how many factors a term may have.
+static constexpr size_t kMaxTerms = 4096, kMaxFactors = 64;
+
+bool SymbolicShape::attempt(llvm::function_ref<void()> compute) {
+  bool before = std::exchange(broken, false);
+  compute();
+  return !std::exchange(broken, before);
+}
+
 SizeExpr SymbolicShape::intern(std::vector<SizeTerm> terms) {
   llvm::sort(terms, [](const SizeTerm &a, const SizeTerm &b) {
     return compareMonomials(a.atoms, b.atoms) > 0;
@@ -47,9 +58,8 @@ SizeExpr SymbolicShape::intern(std::vector<SizeTerm> terms) {
   std::vector<SizeTerm> merged;
   for (SizeTerm &term : terms) {
     if (!merged.empty() && merged.back().atoms == term.atoms)
-      merged.back().factor =
-          static_cast<int64_t>(static_cast<uint64_t>(merged.back().factor) +
-                               static_cast<uint64_t>(term.factor));
+      broken |= llvm::AddOverflow(merged.back().factor, term.factor,
+                                  merged.back().factor);
     else
       merged.push_back(std::move(term));
     if (merged.back().factor == 0)
@@ -125,11 +135,15 @@ SizeExpr SymbolicShape::sub(SizeExpr a, SizeExpr b) {
 
 SizeExpr SymbolicShape::mul(SizeExpr a, SizeExpr b) {
   std::vector<SizeTerm> terms;
+  if (a->terms.size() * b->terms.size() > kMaxTerms) {
+    broken = true;
+    return constant(0);
+  }
   for (const SizeTerm &x : a->terms)
     for (const SizeTerm &y : b->terms) {
-      SizeTerm term{x.atoms,
-                    static_cast<int64_t>(static_cast<uint64_t>(x.factor) *
-                                         static_cast<uint64_t>(y.factor))};
+      SizeTerm term{x.atoms, 0};
+      broken |= llvm::MulOverflow(x.factor, y.factor, term.factor) ||
+                x.atoms.size() + y.atoms.size() > kMaxFactors;
       term.atoms.insert(term.atoms.end(), y.atoms.begin(), y.atoms.end());
       llvm::sort(term.atoms);
       terms.push_back(std::move(term));
@@ -170,7 +184,8 @@ SizeExpr SymbolicShape::exactDiv(SizeExpr a, SizeExpr b) {
     if (!term || quotient.size() > 64)
       return nullptr;
     quotient.push_back(*term);
-    rest = sub(rest, mul(intern({*term}), b));
+    if (!attempt([&] { rest = sub(rest, mul(intern({*term}), b)); }))
+      return nullptr;
   }
   return intern(std::move(quotient));
 }
@@ -225,7 +240,7 @@ SizeExpr SymbolicShape::mod(SizeExpr a, SizeExpr b) {
 }
 
 SizeExpr SymbolicShape::min(SizeExpr a, SizeExpr b) {
-  Range difference = getRange(sub(a, b));
+  Range difference = getDifferenceRange(a, b);
   if (difference.upper && *difference.upper <= 0)
     return a;
   if (difference.lower && *difference.lower >= 0)
@@ -239,7 +254,7 @@ SizeExpr SymbolicShape::min(SizeExpr a, SizeExpr b) {
 }
 
 SizeExpr SymbolicShape::max(SizeExpr a, SizeExpr b) {
-  Range difference = getRange(sub(a, b));
+  Range difference = getDifferenceRange(a, b);
   if (difference.upper && *difference.upper <= 0)
     return b;
   if (difference.lower && *difference.lower >= 0)

@@ -36,6 +36,14 @@ static std::optional<int64_t> mulBounds(std::optional<int64_t> a,
 }
 
 SymbolicShape::Range SymbolicShape::getAtomRange(unsigned id) {
+  if (id >= ranges.size())
+    ranges.resize(atoms.size());
+  if (!ranges[id])
+    ranges[id] = computeAtomRange(id);
+  return *ranges[id];
+}
+
+SymbolicShape::Range SymbolicShape::computeAtomRange(unsigned id) {
   Atom atom = atoms[id];
   switch (atom.kind) {
   case Atom::Kind::Symbol: {
@@ -115,6 +123,13 @@ SymbolicShape::Range SymbolicShape::getRange(SizeExpr expr) {
   return sum;
 }
 
+SymbolicShape::Range SymbolicShape::getDifferenceRange(SizeExpr a, SizeExpr b) {
+  SizeExpr difference = nullptr;
+  if (!attempt([&] { difference = sub(a, b); }))
+    return {};
+  return getRange(difference);
+}
+
 std::optional<int64_t> SymbolicShape::getLowerBound(SizeExpr expr) {
   return getRange(expr).lower;
 }
@@ -128,6 +143,8 @@ bool SymbolicShape::isMultipleOf(SizeExpr expr, int64_t factor) {
     return false;
   return llvm::all_of(expr->terms, [&](const SizeTerm &term) {
     // A power of a symbol's multiple only counts what is left of the factor.
+    if (term.factor == INT64_MIN)
+      return false;
     int64_t left = factor / std::gcd(term.factor, factor);
     for (unsigned atom : term.atoms) {
       auto it = symbols.find(atoms[atom].name);

@@ -143,5 +143,7 @@ private:
 } // namespace
 
 SizeExpr SymbolicShape::parse(llvm::StringRef text) {
-  return SizeParser(*this, text).parseAll();
+  SizeExpr expr = nullptr;
+  bool fits = attempt([&] { expr = SizeParser(*this, text).parseAll(); });
+  return fits ? expr : nullptr;
 }

@@ -18,6 +18,7 @@
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace fp8c;
@@ -30,6 +31,7 @@ void SymbolicShape::addSymbol(fp8::SymbolOp op) {
   SymbolInfo &info = symbols[op.getName()];
   if (info.value)
     return;
+  ranges.clear();
   info.value = op.getResult();
   info.min = op.getMin();
   info.max = op.getMax();
@@ -71,6 +73,9 @@ static Value getCapture(BlockArgument argument) {
   return kernel.getCaptures()[argument.getArgNumber()];
 }
 
+/// How many operations on the way to a value are looked through.
+static constexpr unsigned kMaxDepth = 500;
+
 SizeExpr SymbolicShape::compute(Value index) {
   auto opaque = [&] {
     Atom atom;
@@ -82,6 +87,10 @@ SizeExpr SymbolicShape::compute(Value index) {
     Value capture = getCapture(argument);
     return capture ? get(capture) : opaque();
   }
+  // Chains of operations may be long, and this recurses.
+  llvm::SaveAndRestore deeper(depth, depth + 1);
+  if (depth > kMaxDepth)
+    return opaque();
   APInt value;
   if (matchPattern(index, m_ConstantInt(&value)) &&
       value.getSignificantBits() <= 64)

@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/JSON.h"
 
 #include <minizip/unzip.h>
 
@@ -71,6 +73,8 @@ static StringRef checkName(StringRef name) {
         return c >= ' ' && c != 127 && c != '\\';
       }))
     return "has a control character or a backslash";
+  if (!json::isUTF8(name))
+    return "is not UTF-8";
   SmallVector<StringRef> parts;
   name.split(parts, '/');
   for (StringRef part : parts)
@@ -116,6 +120,18 @@ static Expected<StringRef> currentEntry(unzFile zip, StringRef file,
   return StringRef(file.data() + begin, size);
 }
 
+/// The record that ends a zip, with its comment, ends the file: minizip reads
+/// one whose last bytes are missing.
+static bool endsWithRecord(StringRef bytes) {
+  static constexpr size_t kRecordSize = 22;
+  size_t at = bytes.rfind("PK\5\6");
+  if (at == StringRef::npos || bytes.size() - at < kRecordSize)
+    return false;
+  uint16_t comment =
+      llvm::support::endian::read16le(bytes.data() + at + kRecordSize - 2);
+  return bytes.size() - at == kRecordSize + comment;
+}
+
 Error Archive::readDirectory() {
   Stream stream{file->getBuffer()};
   zlib_filefunc64_def functions = {};
@@ -126,7 +142,8 @@ Error Archive::readDirectory() {
   functions.zclose_file = closeStream;
   functions.zerror_file = testStream;
   functions.opaque = &stream;
-  unzFile zip = unzOpen2_64("", &functions);
+  unzFile zip =
+      endsWithRecord(stream.bytes) ? unzOpen2_64("", &functions) : nullptr;
   if (!zip)
     return createStringError(
         "not a zip archive, or cut short: " + Twine(stream.bytes.size()) +

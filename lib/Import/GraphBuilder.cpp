@@ -11,14 +11,35 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+#include <utility>
 
 using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::import;
 
 //===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+void GraphBuilder::fail(const Twine &message) {
+  if (!std::exchange(broken, true))
+    emitError(loc) << message;
+}
+
+bool GraphBuilder::isBroken() {
+  if (arith.isBroken())
+    fail("sizes must be numbers of 64 bits and expressions of few terms");
+  return broken;
+}
+
+//===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
+
+/// What no memory holds; sizes in bytes stay far from an overflow.
+static constexpr int64_t kMaxElements = int64_t(1) << 48;
 
 void GraphBuilder::setSizes(Value tensor, Sizes sizes) {
   for (OpFoldResult &size : sizes)
@@ -48,14 +69,32 @@ Sizes GraphBuilder::sizes(Value tensor) {
 }
 
 OpFoldResult GraphBuilder::size(Value tensor, int64_t dim) {
-  return sizes(tensor)[wrapDim(dim, rankOf(tensor))];
+  Sizes all = sizes(tensor);
+  dim = wrapDim(dim, rankOf(tensor));
+  if (dim >= 0 && dim < rankOf(tensor))
+    return all[dim];
+  fail("there is no dim " + Twine(dim) + " of a tensor with " +
+       Twine(rankOf(tensor)));
+  return arith.constant(1);
 }
 
 RankedTensorType GraphBuilder::getType(ArrayRef<OpFoldResult> sizes,
                                        Type element) {
   SmallVector<int64_t> shape;
-  for (OpFoldResult size : sizes)
-    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  std::optional<int64_t> elements = 1;
+  for (OpFoldResult size : sizes) {
+    int64_t number = getConstantIntValue(size).value_or(ShapedType::kDynamic);
+    if (number < 0 && !ShapedType::isDynamic(number)) {
+      fail("a tensor's size must be at least 0, got " + Twine(number));
+      number = 0;
+    }
+    if (elements && !ShapedType::isDynamic(number))
+      elements =
+          llvm::checkedMul<int64_t>(*elements, std::max<int64_t>(number, 1));
+    shape.push_back(number);
+  }
+  if (!elements || *elements > kMaxElements)
+    fail("a tensor must have fewer than 2^48 elements");
   return RankedTensorType::get(shape, element);
 }
 
@@ -68,8 +107,16 @@ Sizes GraphBuilder::broadcastSizes(ArrayRef<Sizes> all) {
     for (size_t i = 0; i < sizes.size(); ++i) {
       OpFoldResult &known = result[rank - sizes.size() + i];
       OpFoldResult size = sizes[i];
+      std::optional<int64_t> a = getConstantIntValue(known),
+                             b = getConstantIntValue(size);
+      if (a && b && *a != 1 && *b != 1 && *a != *b)
+        fail("sizes " + Twine(*a) + " and " + Twine(*b) +
+             " do not broadcast against each other");
       // A dynamic size is no 1 that broadcasts: torch.export has specialised
-      // those. So the other one, if it is a number, is the size.
+      // those. So the other one, if it is a number, is the size. What an
+      // archive says without proof is checked, as nothing else guards reads.
+      if (a != 1 && b != 1)
+        checkEqual(known, size, "sizes that broadcast are equal");
       if (isConstantIntValue(known, 1) ||
           (isa<Value>(known) && isa<Attribute>(size) &&
            !isConstantIntValue(size, 1)))
@@ -99,7 +146,8 @@ Sizes GraphBuilder::inferSizes(ArrayRef<OpFoldResult> requested,
 
 void GraphBuilder::checkEqual(OpFoldResult a, OpFoldResult b,
                               const Twine &message) {
-  if (arith.equal(a, b))
+  if (arith.equal(a, b) ||
+      !checked.insert({arith.value(a), arith.value(b)}).second)
     return;
   Value condition = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::eq, arith.value(a), arith.value(b));

@@ -43,6 +43,11 @@ private:
   mlir::LogicalResult storeState();
   void finish();
 
+  /// Errors unless the archive says what each output of a node is.
+  mlir::LogicalResult checkOutputs(const Node &node);
+  /// An error where a result is not what the archive says of it.
+  mlir::LogicalResult checkResult(llvm::StringRef name, mlir::Value value);
+
   /// True where an output of the node shows the memory of its tensor `self`.
   bool isAlias(const Node &node, const OpEntry &entry, llvm::StringRef self,
                llvm::StringRef output);

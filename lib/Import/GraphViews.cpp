@@ -9,6 +9,7 @@
 #include "fp8c/Import/GraphBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -102,6 +103,13 @@ Value GraphBuilder::reshape(Value tensor, ArrayRef<OpFoldResult> newSizes) {
     return refine(tensor, to);
   Type element = elementOf(tensor);
   if (llvm::any_of(to, [](OpFoldResult s) { return isConstantIntValue(s, 0); }))
+    return remember(empty(to, element), to);
+  std::optional<int64_t> before = arith.getConstant(arith.product(from));
+  std::optional<int64_t> after = arith.getConstant(arith.product(to));
+  if (before && after && *before != *after)
+    fail("cannot show " + Twine(*before) + " elements as " + Twine(*after));
+  getType(to, element);
+  if (isBroken())
     return remember(empty(to, element), to);
 
   FailureOr<SmallVector<Group>> found = failure();
@@ -211,10 +219,14 @@ Value GraphBuilder::squeeze(Value tensor, ArrayRef<int64_t> dims) {
 Value GraphBuilder::permute(Value tensor, ArrayRef<int64_t> permutation) {
   Sizes old = sizes(tensor), result;
   SmallVector<int64_t> order;
-  for (int64_t dim : permutation) {
+  for (int64_t dim : permutation)
     order.push_back(wrapDim(dim, old.size()));
-    result.push_back(old[order.back()]);
+  if (order.size() != old.size() || !isPermutationVector(order)) {
+    fail("expected each of the " + Twine(old.size()) + " dims once");
+    return tensor;
   }
+  for (int64_t dim : order)
+    result.push_back(old[dim]);
   if (llvm::equal(order, llvm::seq<int64_t>(0, order.size())))
     return tensor;
   Value init = empty(result, elementOf(tensor));
@@ -266,6 +278,10 @@ Value GraphBuilder::select(Value tensor, int64_t dim, OpFoldResult index) {
 Value GraphBuilder::insertSlice(Value tensor, Value source, int64_t dim,
                                 OpFoldResult start, int64_t step) {
   Sizes all = sizes(tensor), part = sizes(source);
+  if (all.size() != part.size() || elementOf(tensor) != elementOf(source)) {
+    fail("cannot write a tensor of another rank or dtype into a part");
+    return tensor;
+  }
   dim = wrapDim(dim, all.size());
   SmallVector<OpFoldResult> offsets(all.size(), arith.constant(0)),
       steps(all.size(), arith.constant(1));
@@ -278,6 +294,11 @@ Value GraphBuilder::insertSlice(Value tensor, Value source, int64_t dim,
 
 Value GraphBuilder::expand(Value tensor, ArrayRef<OpFoldResult> newSizes) {
   Sizes old = sizes(tensor), result(newSizes);
+  if (result.size() < old.size()) {
+    fail("cannot expand a tensor with " + Twine(old.size()) + " dims to " +
+         Twine(result.size()));
+    return empty(result, elementOf(tensor));
+  }
   size_t added = result.size() - old.size();
   bool changes = added != 0;
   for (size_t i = 0; i < old.size(); ++i) {
@@ -285,7 +306,11 @@ Value GraphBuilder::expand(Value tensor, ArrayRef<OpFoldResult> newSizes) {
     if (isConstantIntValue(size, -1))
       size = old[i];
     size = arith.canonical(size);
-    changes |= isConstantIntValue(old[i], 1) && !isConstantIntValue(size, 1);
+    std::optional<int64_t> from = getConstantIntValue(old[i]),
+                           to = getConstantIntValue(size);
+    if (from && to && *from != 1 && *from != *to)
+      fail("cannot expand a dim of size " + Twine(*from) + " to " + Twine(*to));
+    changes |= from == 1 && to != 1;
   }
   if (!changes)
     return refine(tensor, result);
@@ -308,10 +333,21 @@ Value GraphBuilder::concat(ValueRange tensors, int64_t dim) {
   dim = wrapDim(dim, result.size());
   for (Value tensor : tensors.drop_front()) {
     Sizes other = sizes(tensor);
+    if (other.size() != result.size() ||
+        elementOf(tensor) != elementOf(tensors[0])) {
+      fail("cannot join tensors of different ranks or dtypes");
+      return tensors[0];
+    }
     for (int64_t i = 0; i < (int64_t)result.size(); ++i) {
-      if (i == dim)
+      if (i == dim) {
         result[i] = arith.add(result[i], other[i]);
-      else if (isa<Attribute>(other[i]))
+        continue;
+      }
+      if (isa<Attribute>(result[i]) && isa<Attribute>(other[i]) &&
+          !arith.equal(result[i], other[i]))
+        fail("cannot join tensors whose other sizes differ");
+      checkEqual(result[i], other[i], "tensors that are joined fit");
+      if (isa<Attribute>(other[i]))
         result[i] = other[i];
     }
   }

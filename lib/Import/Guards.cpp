@@ -5,10 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// One grammar in one parser: that is what its length is.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Guards.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Truth.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -21,12 +26,6 @@ using llvm::Expected;
 static constexpr unsigned kMaxDepth = 64;
 
 namespace {
-
-/// A condition: known, or an i1 value.
-struct Truth {
-  std::optional<bool> known = true;
-  Value value;
-};
 
 /// A condition as Python has it: evaluating it may fail (a division by 0).
 struct Condition {
@@ -47,7 +46,7 @@ class Parser {
 public:
   Parser(StringRef text, GraphBuilder &graph,
          llvm::function_ref<OpFoldResult(StringRef, int64_t)> dim)
-      : rest(text), graph(graph), arith(graph.arith), dim(dim) {}
+      : rest(text), logic(graph), arith(graph.arith), dim(dim) {}
 
   Expected<Value> parse() {
     Expected<Item> item = disjunction();
@@ -56,85 +55,13 @@ public:
     if (!rest.trim().empty())
       return unexpected();
     Condition result = asCondition(*item);
-    Truth all = both(result.defined, result.holds);
+    Truth all = logic.both(result.defined, result.holds);
     if (all.known == true)
       return Value();
-    return materialise(all);
+    return logic.value(all);
   }
 
 private:
-  //===--------------------------------------------------------------------===//
-  // Logic
-  //===--------------------------------------------------------------------===//
-
-  Value materialise(const Truth &truth) {
-    if (truth.value)
-      return truth.value;
-    return arith::ConstantIntOp::create(graph.getBuilder(), graph.getLoc(),
-                                        *truth.known, 1);
-  }
-
-  Truth both(const Truth &a, const Truth &b) {
-    if (a.known)
-      return *a.known ? b : a;
-    if (b.known)
-      return *b.known ? a : b;
-    return {std::nullopt,
-            arith::AndIOp::create(graph.getBuilder(), graph.getLoc(), a.value,
-                                  b.value)};
-  }
-
-  Truth either(const Truth &a, const Truth &b) {
-    if (a.known)
-      return *a.known ? a : b;
-    if (b.known)
-      return *b.known ? b : a;
-    return {std::nullopt,
-            arith::OrIOp::create(graph.getBuilder(), graph.getLoc(), a.value,
-                                 b.value)};
-  }
-
-  Truth negate(const Truth &a) {
-    if (a.known)
-      return {!*a.known, {}};
-    Value one = materialise(Truth{true, {}});
-    return {std::nullopt, arith::XOrIOp::create(graph.getBuilder(),
-                                                graph.getLoc(), a.value, one)};
-  }
-
-  Truth compare(arith::CmpIPredicate predicate, OpFoldResult a,
-                OpFoldResult b) {
-    using Predicate = arith::CmpIPredicate;
-    // The plan compares with ==, !=, < and <=.
-    if (predicate == Predicate::sgt || predicate == Predicate::sge)
-      return compare(
-          predicate == Predicate::sgt ? Predicate::slt : Predicate::sle, b, a);
-    OpFoldResult difference = arith.sub(b, a);
-    std::optional<int64_t> constant = arith.getConstant(difference);
-    std::optional<int64_t> atLeast = arith.lowerBound(difference);
-    std::optional<int64_t> atLeastNegated = arith.lowerBound(arith.sub(a, b));
-    bool positive = atLeast && *atLeast > 0;
-    bool negative = atLeastNegated && *atLeastNegated > 0;
-    switch (predicate) {
-    case Predicate::eq:
-    case Predicate::ne:
-      if (constant || positive || negative)
-        return {(constant == 0) == (predicate == Predicate::eq), {}};
-      break;
-    case Predicate::slt:
-      if (constant || positive || (atLeastNegated && *atLeastNegated >= 0))
-        return {positive || (constant && *constant > 0), {}};
-      break;
-    default:
-      if (constant || negative || (atLeast && *atLeast >= 0))
-        return {!negative && !(constant && *constant < 0), {}};
-      break;
-    }
-    return {std::nullopt,
-            arith::CmpIOp::create(graph.getBuilder(), graph.getLoc(), predicate,
-                                  arith.value(a), arith.value(b))};
-  }
-
   //===--------------------------------------------------------------------===//
   // Grammar
   //===--------------------------------------------------------------------===//
@@ -160,8 +87,9 @@ private:
   Condition asCondition(const Item &item) {
     if (!item.isNumber())
       return item.condition;
-    return {compare(arith::CmpIPredicate::ne, item.number, arith.constant(0)),
-            item.condition.defined};
+    return {
+        logic.compare(arith::CmpIPredicate::ne, item.number, arith.constant(0)),
+        item.condition.defined};
   }
 
   Expected<Item> disjunction() {
@@ -172,8 +100,8 @@ private:
         return right;
       Condition a = asCondition(*left), b = asCondition(*right);
       left = Item{{},
-                  {either(a.holds, b.holds),
-                   both(a.defined, either(a.holds, b.defined))}};
+                  {logic.either(a.holds, b.holds),
+                   logic.both(a.defined, logic.either(a.holds, b.defined))}};
     }
     return left;
   }
@@ -186,8 +114,9 @@ private:
         return right;
       Condition a = asCondition(*left), b = asCondition(*right);
       left = Item{{},
-                  {both(a.holds, b.holds),
-                   both(a.defined, either(negate(a.holds), b.defined))}};
+                  {logic.both(a.holds, b.holds),
+                   logic.both(a.defined,
+                              logic.either(logic.negate(a.holds), b.defined))}};
     }
     return left;
   }
@@ -203,7 +132,7 @@ private:
       return inner;
     Condition result = asCondition(*inner);
     if (isNegated)
-      result.holds = negate(result.holds);
+      result.holds = logic.negate(result.holds);
     return Item{{}, result};
   }
 
@@ -231,11 +160,12 @@ private:
         return right;
       if (!left->isNumber() || !right->isNumber())
         return createStringError("expected numbers around a comparison");
-      Condition next{compare(*relation, left->number, right->number),
-                     both(left->condition.defined, right->condition.defined)};
+      Condition next{
+          logic.compare(*relation, left->number, right->number),
+          logic.both(left->condition.defined, right->condition.defined)};
       if (!first) {
-        next.defined = both(result.condition.defined, next.defined);
-        next.holds = both(result.condition.holds, next.holds);
+        next.defined = logic.both(result.condition.defined, next.defined);
+        next.holds = logic.both(result.condition.holds, next.holds);
       }
       result = Item{{}, next};
       first = false;
@@ -276,28 +206,43 @@ private:
         });
         continue;
       }
-      if (!right->isNumber())
-        return createStringError("expected a number as divisor");
-      if (Error error = guardDivisor(*right))
-        return std::move(error);
-      left = combine(*left, *right, [&](OpFoldResult a, OpFoldResult b) {
-        return floors ? arith.floorDiv(a, b) : arith.mod(a, b);
-      });
+      left = floors ? quotient(*left, *right, Rounding::Down)
+                    : modulus(*left, *right);
     }
     return left;
   }
 
+  enum class Rounding { Down, Up };
+
+  Expected<Item> quotient(const Item &a, Item b, Rounding rounding) {
+    if (Error error = guardDivisor(b))
+      return std::move(error);
+    return combine(a, b, [&](OpFoldResult x, OpFoldResult y) {
+      return rounding == Rounding::Down ? arith.floorDiv(x, y)
+                                        : arith.ceilDiv(x, y);
+    });
+  }
+
+  Expected<Item> modulus(const Item &a, Item b) {
+    if (Error error = guardDivisor(b))
+      return std::move(error);
+    return combine(
+        a, b, [&](OpFoldResult x, OpFoldResult y) { return arith.mod(x, y); });
+  }
+
   /// Makes a divisor that may be 0 at least 1, under the condition that it is.
   Error guardDivisor(Item &divisor) {
+    if (!divisor.isNumber())
+      return createStringError("expected a number as divisor");
     std::optional<int64_t> least = arith.lowerBound(divisor.number);
     if (least && *least > 0)
       return Error::success();
     if (!least || *least < 0)
       return createStringError("a divisor may be negative");
     OpFoldResult zero = arith.constant(0);
-    divisor.condition.defined =
-        both(divisor.condition.defined,
-             compare(arith::CmpIPredicate::ne, divisor.number, zero));
+    divisor.condition.defined = logic.both(
+        divisor.condition.defined,
+        logic.compare(arith::CmpIPredicate::ne, divisor.number, zero));
     divisor.number = arith.max(divisor.number, arith.constant(1));
     return Error::success();
   }
@@ -309,7 +254,8 @@ private:
       return createStringError("expected numbers around an operator");
     Item result;
     result.number = make(a.number, b.number);
-    result.condition.defined = both(a.condition.defined, b.condition.defined);
+    result.condition.defined =
+        logic.both(a.condition.defined, b.condition.defined);
     return result;
   }
 
@@ -362,7 +308,61 @@ private:
       return brackets();
     if (rest.consume_front("L["))
       return inputSize();
-    return unexpected();
+    for (bool up : {false, true})
+      if (take(up ? "math.ceil" : "math.floor"))
+        return roundedQuotient(up ? Rounding::Up : Rounding::Down);
+    return call();
+  }
+
+  /// `(a / b)` after math.floor or math.ceil.
+  Expected<Item> roundedQuotient(Rounding rounding) {
+    if (!take("("))
+      return unexpected();
+    Expected<Item> over = sum();
+    if (!over)
+      return over;
+    if (take(")"))
+      return over;
+    if (!take("/"))
+      return unexpected();
+    Expected<Item> under = factor();
+    if (under && !take(")"))
+      return unexpected();
+    return under ? quotient(*over, *under, rounding) : std::move(under);
+  }
+
+  /// What sympy prints as a function of two numbers: `Eq(Mod(x, 8), 0)`.
+  Expected<Item> call() {
+    using Predicate = arith::CmpIPredicate;
+    static const std::pair<StringRef, Predicate> relations[] = {
+        {"Eq", Predicate::eq},  {"Ne", Predicate::ne},  {"Lt", Predicate::slt},
+        {"Le", Predicate::sle}, {"Gt", Predicate::sgt}, {"Ge", Predicate::sge}};
+    std::optional<Predicate> relation;
+    for (auto [name, predicate] : relations)
+      if (!relation && take(name))
+        relation = predicate;
+    bool isMod = !relation && (take("Mod") || take("PythonMod"));
+    if (!relation && !isMod && !take("FloorDiv") && !take("CleanDiv"))
+      return unexpected();
+    if (!take("("))
+      return unexpected();
+    Expected<Item> a = sum();
+    if (!a)
+      return a;
+    if (!take(","))
+      return unexpected();
+    Expected<Item> b = sum();
+    if (!b)
+      return b;
+    if (!take(")"))
+      return unexpected();
+    if (!relation)
+      return isMod ? modulus(*a, *b) : quotient(*a, *b, Rounding::Down);
+    if (!a->isNumber() || !b->isNumber())
+      return createStringError("expected numbers around a comparison");
+    return Item{{},
+                {logic.compare(*relation, a->number, b->number),
+                 logic.both(a->condition.defined, b->condition.defined)}};
   }
 
   Expected<Item> brackets() {
@@ -415,7 +415,7 @@ private:
   }
 
   StringRef rest;
-  GraphBuilder &graph;
+  Logic logic;
   SizeArith &arith;
   llvm::function_ref<OpFoldResult(StringRef, int64_t)> dim;
   unsigned depth = 0;

@@ -1,5 +1,4 @@
-//===- Guards.h - Conditions between input sizes -----------------*- C++
-//-*-===//
+//===- Guards.h - Conditions between input sizes ----------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,9 +15,10 @@
 namespace fp8c::import {
 
 /// Builds a guard as an i1 value: Python conditions over
-/// `L['x'].size()[0]` with `+ - * // %`, min, max, comparisons (chained too),
-/// `and`, `or`, `not`. `dim` gives a size of an input, null where there is no
-/// such input or dim. A null value: the guard always holds.
+/// `L['x'].size()[0]` with `+ - * // %`, min, max, math.floor and math.ceil of
+/// a quotient, comparisons (chained too), `and`, `or`, `not`, and sympy's names
+/// of these (`Eq(Mod(a, 8), 0)`). `dim` gives a size of an input, null where
+/// there is no such input or dim. A null value: the guard always holds.
 llvm::Expected<mlir::Value> buildGuard(
     llvm::StringRef text, GraphBuilder &graph,
     llvm::function_ref<mlir::OpFoldResult(llvm::StringRef, int64_t)> dim);

@@ -106,8 +106,7 @@ static bool fits(const Argument &argument, const Parameter &parameter,
            parameter.type == Type::OptionalTensor;
   bool isInt = kind == Kind::Int;
   bool isSize = isInt || kind == Kind::SymInt;
-  bool isNumber = isSize || kind == Kind::Float || kind == Kind::Bool ||
-                  kind == Kind::SymFloat;
+  bool isNumber = isSize || kind == Kind::Float || kind == Kind::Bool;
   // An empty list has no type of its own.
   bool isEmpty = (kind == Kind::Ints || kind == Kind::Tensors) &&
                  argument.ints.empty() && argument.names.empty();
@@ -127,11 +126,11 @@ static bool fits(const Argument &argument, const Parameter &parameter,
   case Type::Sizes:
     return isSize || kind == Kind::Ints || kind == Kind::SymInts || isEmpty;
   case Type::Scalar:
-    return isNumber;
+    return isNumber || kind == Kind::SymBool;
   case Type::Scalars:
     return isNumber || kind == Kind::Floats || kind == Kind::Ints || isEmpty;
   case Type::Float:
-    return kind == Kind::Float || isInt || kind == Kind::SymFloat;
+    return kind == Kind::Float || isInt;
   case Type::Floats:
     return kind == Kind::Floats || kind == Kind::Ints || isEmpty;
   case Type::Bool:
@@ -166,6 +165,11 @@ LogicalResult ImportContext::bind(const Node &newNode,
     if (!fits(input.value, *it, index == 0))
       return error() << "expected another kind of argument for '" << input.name
                      << "'";
+    if (it->type == Parameter::Type::DType && !input.value.ints.empty() &&
+        !getElementType(graph.getBuilder().getContext(),
+                        input.value.ints.front().number))
+      return error() << "has dtype number " << input.value.ints.front().number
+                     << " for '" << input.name << "', which is not read";
     given[index] = true;
     bound[index] = input.value;
   }
@@ -207,7 +211,6 @@ bool ImportContext::isNumber(StringRef name) const {
   case Argument::Kind::Int:
   case Argument::Kind::SymInt:
   case Argument::Kind::Float:
-  case Argument::Kind::SymFloat:
   case Argument::Kind::Bool:
     return true;
   default:
@@ -270,6 +273,10 @@ Number ImportContext::number(StringRef name) {
       number.size = {};
       number.integer = *constant;
     }
+    break;
+  case Argument::Kind::SymBool:
+    number.size =
+        lookupSize({SymInt::Kind::Name, /*number=*/0, value.names.front()});
     break;
   default:
     break;

@@ -30,7 +30,8 @@ using llvm::Expected;
 //===----------------------------------------------------------------------===//
 
 Value GraphImporter::lookupTensor(StringRef name) {
-  return llvm::dyn_cast_if_present<Value>(values.get(name));
+  auto value = llvm::dyn_cast_if_present<Value>(values.get(name));
+  return value && isa<RankedTensorType>(value.getType()) ? value : Value();
 }
 
 const TensorMeta *GraphImporter::lookupMeta(StringRef name) {
@@ -42,8 +43,11 @@ OpFoldResult GraphImporter::lookupSize(const SymInt &size) {
   if (size.kind == SymInt::Kind::Number)
     return graph.arith.constant(size.number);
   if (size.kind == SymInt::Kind::Name) {
-    if (values.contains(size.text))
-      return values.get(size.text);
+    Result known =
+        values.contains(size.text) ? values.get(size.text) : Result();
+    auto value = llvm::dyn_cast_if_present<Value>(known);
+    if (known && !(value && isa<RankedTensorType>(value.getType())))
+      return known;
     auto it = program.symInts.find(size.text);
     if (it != program.symInts.end() && it->second.kind != SymInt::Kind::Name)
       return lookupSize(it->second);
@@ -132,7 +136,10 @@ FailureOr<SmallVector<Result>> GraphImporter::convert(const Node &newNode,
   graph.setLoc(getLocation(newNode));
   if (failed(bind(newNode, newEntry)))
     return failure();
-  return newEntry.convert(*this);
+  auto results = newEntry.convert(*this);
+  if (graph.isBroken())
+    return failure();
+  return results;
 }
 
 FailureOr<Result> GraphImporter::replay(const Node &viewNode,
@@ -162,7 +169,13 @@ FailureOr<Value> GraphImporter::scatter(const Node &viewNode,
   if (!viewEntry.scatter)
     return LogicalResult(error() << "makes a view that cannot be written");
   viewIndex = output;
-  return viewEntry.scatter(*this, base, written);
+  FailureOr<Value> result = viewEntry.scatter(*this, base, written);
+  if (graph.isBroken())
+    return failure();
+  if (succeeded(result) && result->getType() != base.getType())
+    return LogicalResult(error() << "cannot write " << written.getType()
+                                 << " into " << base.getType());
+  return result;
 }
 
 bool GraphImporter::isContiguous(const TensorMeta &meta) {
@@ -211,8 +224,58 @@ LogicalResult GraphImporter::checkNewName(StringRef name) {
          << "the graph defines '" << name << "' more than once";
 }
 
+LogicalResult GraphImporter::checkOutputs(const Node &newNode) {
+  graph.setLoc(getLocation(newNode));
+  for (const Argument &output : newNode.outputs) {
+    if (output.kind != Argument::Kind::Tensor &&
+        output.kind != Argument::Kind::Tensors)
+      continue;
+    for (const std::string &name : output.names) {
+      const TensorMeta *meta = lookupMeta(name);
+      if (!meta && !name.empty())
+        return emitError(graph.getLoc())
+               << "the archive does not say what '" << name << "' is";
+      if (!meta)
+        continue;
+      if (!getElementType(builder.getContext(), meta->dtype))
+        return emitError(graph.getLoc())
+               << "'" << name << "' has dtype number " << meta->dtype
+               << ", which is not read";
+      Sizes sizes;
+      for (const SymInt &size : meta->sizes)
+        if (!sizes.emplace_back(lookupSize(size)))
+          return failure();
+      graph.getType(sizes, builder.getI1Type());
+      if (graph.isBroken())
+        return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult GraphImporter::checkResult(StringRef name, Value value) {
+  const TensorMeta *meta = lookupMeta(name);
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!meta || !type)
+    return success();
+  Sizes sizes;
+  for (const SymInt &size : meta->sizes)
+    sizes.push_back(lookupSize(size));
+  RankedTensorType stated =
+      graph.getType(sizes, getElementType(builder.getContext(), meta->dtype));
+  if (type.getElementType() != stated.getElementType() ||
+      failed(verifyCompatibleShape(type, stated)))
+    return emitError(graph.getLoc()) << "'" << name << "' would be " << type
+                                     << ", the archive says " << stated;
+  return success();
+}
+
 LogicalResult GraphImporter::importNode(const Node &newNode) {
   const OpEntry &newEntry = *OpTable::get().lookup(newNode.target);
+  if (failed(checkOutputs(newNode)))
+    return failure();
+  Operation *last =
+      builder.getBlock()->empty() ? nullptr : &builder.getBlock()->back();
   auto results = convert(newNode, newEntry);
   if (failed(results))
     return failure();
@@ -230,6 +293,16 @@ LogicalResult GraphImporter::importNode(const Node &newNode) {
     return emitError(graph.getLoc())
            << "'" << newNode.target << "' gave " << results->size()
            << " results for " << names.size() << " outputs";
+  // What is wrong in the archive is found here, at its own place.
+  Block::iterator made =
+      last ? std::next(last->getIterator()) : builder.getBlock()->begin();
+  for (Operation &op : llvm::make_range(made, builder.getBlock()->end()))
+    if (failed(verify(&op)))
+      return failure();
+  for (auto [name, result] : llvm::zip(names, *results))
+    if (Value value = dyn_cast_if_present<Value>(result))
+      if (failed(checkResult(name, value)))
+        return failure();
 
   // The tensor that a view shows or an in-place operator writes.
   StringRef self;
@@ -283,7 +356,7 @@ LogicalResult GraphImporter::importNode(const Node &newNode) {
 
 LogicalResult GraphImporter::run() {
   if (failed(checkOperators()) || failed(createFunction()) ||
-      failed(importGlobals()) || failed(importChecks()))
+      failed(importGlobals()) || failed(importChecks()) || graph.isBroken())
     return failure();
   for (const Node &newNode : program.nodes)
     if (failed(importNode(newNode)))
@@ -292,7 +365,7 @@ LogicalResult GraphImporter::run() {
   // Outputs that show a buffer show what it was before the mutations that a
   // functional graph lists at its end.
   if (failed(importOutputs()) || failed(importMutations()) ||
-      failed(storeState()))
+      failed(storeState()) || graph.isBroken())
     return failure();
   finish();
   return success();
@@ -317,25 +390,33 @@ fp8c::import::importProgram(const ExportedProgram &program,
   return module;
 }
 
+/// An error of the context for one that has no place in the model.
+static LogicalResult fail(Location loc, llvm::Error error) {
+  return emitError(loc) << toString(std::move(error));
+}
+
+FailureOr<ImportedModel>
+fp8c::import::importArchive(std::shared_ptr<Archive> archive, Location loc,
+                            const ImportOptions &options) {
+  auto program = parseProgram(archive->find("models/model.json"));
+  if (!program)
+    return fail(loc, program.takeError());
+  auto storage = readStorage(*archive);
+  if (!storage)
+    return fail(loc, storage.takeError());
+  auto module =
+      importProgram(*program, *storage, loc.getContext(), options, loc);
+  if (failed(module))
+    return failure();
+  return ImportedModel{std::move(*module), std::move(archive)};
+}
+
 FailureOr<ImportedModel> fp8c::import::importPt2(StringRef path,
                                                  MLIRContext *context,
                                                  const ImportOptions &options) {
   Location loc = FileLineColLoc::get(context, path, 0, 0);
-  auto fail = [&](llvm::Error error) {
-    emitError(loc) << toString(std::move(error));
-    return failure();
-  };
   auto archive = Archive::open(path);
   if (!archive)
-    return fail(archive.takeError());
-  auto program = parseProgram((*archive)->find("models/model.json"));
-  if (!program)
-    return fail(program.takeError());
-  auto storage = readStorage(**archive);
-  if (!storage)
-    return fail(storage.takeError());
-  auto module = importProgram(*program, *storage, context, options, loc);
-  if (failed(module))
-    return failure();
-  return ImportedModel{std::move(*module), std::move(*archive)};
+    return fail(loc, archive.takeError());
+  return importArchive(std::move(*archive), loc, options);
 }

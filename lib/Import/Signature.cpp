@@ -71,6 +71,10 @@ LogicalResult GraphImporter::createFunction() {
     if (llvm::is_contained(names, name))
       return emitError(module.getLoc())
              << "the graph defines '" << name << "' more than once";
+    for (int64_t &size : shape)
+      if (size < 0 && !ShapedType::isDynamic(size))
+        return emitError(module.getLoc())
+               << "input '" << name << "' has a size of " << size;
     names.push_back(name);
     types.push_back(RankedTensorType::get(shape, element));
     attributes.push_back(builder.getDictionaryAttr({
@@ -87,6 +91,10 @@ LogicalResult GraphImporter::createFunction() {
   builder.setInsertionPointToEnd(block);
 
   for (const auto &[name, range] : program.ranges) {
+    if (range.max && *range.max < range.min)
+      return emitError(module.getLoc())
+             << "symbol '" << name << "' has a range from " << range.min
+             << " to " << *range.max;
     auto symbol = fp8::SymbolOp::create(
         builder, module.getLoc(), builder.getIndexType(), name, range.min,
         range.max ? builder.getI64IntegerAttr(*range.max) : IntegerAttr(), 1);
@@ -101,6 +109,7 @@ LogicalResult GraphImporter::createFunction() {
       if (!sizes.back())
         return failure();
     }
+    graph.getType(sizes, elementOf(argument));
     graph.setSizes(argument, sizes);
     values.defineBase(name, argument);
   }
@@ -146,7 +155,8 @@ LogicalResult GraphImporter::importGlobal(StringRef argument, StringRef name) {
   // One storage with one layout is one buffer, whatever its names.
   std::string identity;
   llvm::raw_string_ostream os(identity);
-  os << entry.path << '@' << entry.meta.offset.number << ':';
+  os << entry.path << '@' << entry.meta.offset.number << ':' << entry.meta.dtype
+     << ':';
   llvm::interleave(shape, os, "x");
   os << '/';
   llvm::interleave(strides, os, ",");
@@ -206,7 +216,7 @@ LogicalResult GraphImporter::importGlobal(StringRef argument, StringRef name) {
     value = graph.permute(load, inverse);
   }
   values.defineBase(argument, value);
-  return success();
+  return checkResult(argument, value);
 }
 
 LogicalResult GraphImporter::importGlobals() {

@@ -25,8 +25,11 @@ SizeExpr SizeArith::expr(OpFoldResult size) {
 }
 
 OpFoldResult SizeArith::fold(SizeExpr expr) {
-  if (std::optional<int64_t> number = SymbolicShape::getConstant(expr))
-    return constant(*number);
+  if (std::optional<int64_t> number = SymbolicShape::getConstant(expr)) {
+    // The least number stands for a size that is not known.
+    broken |= ShapedType::isDynamic(*number);
+    return constant(broken ? 0 : *number);
+  }
   return shapes.materialize(builder, location(), expr, &values);
 }
 
@@ -102,6 +105,6 @@ std::optional<int64_t> SizeArith::lowerBound(OpFoldResult size) {
 
 bool SizeArith::knownLessEqual(OpFoldResult a, OpFoldResult b) {
   std::optional<int64_t> bound =
-      shapes.getLowerBound(shapes.sub(expr(b), expr(a)));
+      shapes.getDifferenceRange(expr(b), expr(a)).lower;
   return bound && *bound >= 0;
 }

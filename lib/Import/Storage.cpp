@@ -80,9 +80,9 @@ static Error checkEntry(const StorageEntry &entry, StringRef bytes) {
   }
   if (!dense)
     return createStringError("the number of elements is out of range");
-  if (isEmpty)
-    return Error::success();
   int64_t width = std::max<int64_t>(1, elementBytes(meta.dtype));
+  if (isEmpty)
+    end = meta.offset.number - 1; // One past the last element is the offset.
   std::optional<int64_t> last =
       end ? llvm::checkedMulAdd<int64_t>(*end, width, width) : std::nullopt;
   if (!last || static_cast<uint64_t>(*last) > bytes.size())

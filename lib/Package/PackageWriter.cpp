@@ -177,6 +177,10 @@ Error fp8c::package::writePackage(StringRef path,
     entries.push_back({kReportFile, {contents.report}});
   std::string manifest = makeManifest(entries, contents);
 
+  // A rename would put a file in the place of a device.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return llvm::createStringError("'%s' cannot be written: not a regular file",
+                                   path.str().c_str());
   llvm::SmallString<128> temporary;
   if (std::error_code error = llvm::sys::fs::createUniqueFile(
           path + ".%%%%%%.tmp", temporary,

@@ -31,6 +31,11 @@ private:
   void check(bool condition, const Parts &...parts) const {
     require(condition, FP8RT_INVALID_PACKAGE, "plan: ", parts...);
   }
+  /// Flatbuffers' own verifier does not look at where elements of a vector lie.
+  template <typename Vector> void checkAligned(const Vector *vector) const {
+    check(reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0,
+          "a vector does not lie at a multiple of 8 bytes");
+  }
   void verifyExprs();
   void verifyTables();
   void verifyValue(uint32_t index);
@@ -71,6 +76,7 @@ void Verifier::run() {
 }
 
 void Verifier::verifyExprs() {
+  checkAligned(plan.exprs());
   for (uint32_t i = 0; i < plan.exprs()->size(); ++i) {
     const wire::Expr &e = *plan.exprs()->Get(i);
     switch (e.kind()) {
@@ -106,6 +112,7 @@ void Verifier::verifyTables() {
                     DType dtype, const flatbuffers::Vector<int64_t> *dims) {
     check(dtype <= DType::MAX, what, " \"", name->str(), "\": dtype ",
           int(dtype));
+    checkAligned(dims);
     check(dims->size() <= kMaxRank &&
               byteSize(dtype, dims->data(), dims->size()) >= 0,
           what, " \"", name->str(), "\": dims are not a size");

@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace fp8c::rt;
@@ -114,6 +115,10 @@ void fp8c::rt::writeSafetensors(const std::string &path,
   text.append((8 - text.size() % 8) % 8, ' ');
   uint64_t length = text.size();
 
+  // A rename would put a file in the place of a device.
+  struct stat info;
+  require(stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode),
+          FP8RT_IO_ERROR, "cannot write \"", path, "\": not a regular file");
   std::string temporary = path + ".tmp" + std::to_string(getpid());
   FILE *file = std::fopen(temporary.c_str(), "wb");
   require(file, FP8RT_IO_ERROR, "cannot write \"", path,

@@ -61,11 +61,20 @@ parseReport(StringRef text) {
   return std::make_pair(*format, file.empty() ? "-" : file.str());
 }
 
-/// Writes text beside `path` and renames it, or to stdout for "-".
+/// Writes text beside `path` and renames it; straight to "-" and devices, in
+/// whose place a rename would put a file.
 static Error writeText(StringRef path, StringRef text) {
-  if (path == "-") {
-    outs() << text;
-    return Error::success();
+  if (path == "-" ||
+      (sys::fs::exists(path) && !sys::fs::is_regular_file(path))) {
+    std::error_code error;
+    raw_fd_ostream os(path, error);
+    os << text;
+    os.flush();
+    error = error ? error : os.error();
+    os.clear_error();
+    return error ? createStringError("'" + path + "' cannot be written: " +
+                                     error.message())
+                 : Error::success();
   }
   return writeToOutput(path, [&](raw_ostream &os) {
     os << text;

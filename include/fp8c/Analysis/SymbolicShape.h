@@ -25,6 +25,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <map>
@@ -85,6 +86,10 @@ public:
   /// argument's `fp8.dims`. Null if it is no such text.
   SizeExpr parse(llvm::StringRef text);
 
+  /// True after a sum or product with a number beyond 64 bits or with too many
+  /// terms: what was made since then means nothing.
+  bool isBroken() const { return broken; }
+
   SizeExpr constant(int64_t value);
   SizeExpr symbol(llvm::StringRef name);
   SizeExpr add(SizeExpr a, SizeExpr b);
@@ -105,6 +110,12 @@ public:
   static bool isConstant(SizeExpr expr, int64_t value);
   /// True if the sizes are equal whatever the symbols are.
   static bool isEqual(SizeExpr a, SizeExpr b) { return a == b; }
+  /// Lower and upper bound, none where unknown.
+  struct Range {
+    std::optional<int64_t> lower, upper;
+  };
+  /// The range of `a - b`; unknown where 64 bits do not hold the difference.
+  Range getDifferenceRange(SizeExpr a, SizeExpr b);
   /// A number that the expression is never below; none if unknown.
   std::optional<int64_t> getLowerBound(SizeExpr expr);
   /// A number that the expression is never above; none if unknown.
@@ -152,12 +163,10 @@ private:
     std::optional<int64_t> max;
     int64_t multiple = 1;
   };
-  /// Lower and upper bound, none where unknown.
-  struct Range {
-    std::optional<int64_t> lower, upper;
-  };
 
   SizeExpr intern(std::vector<SizeTerm> terms);
+  /// Runs what may overflow without harm; false where it did.
+  bool attempt(llvm::function_ref<void()> compute);
   SizeExpr atomExpr(unsigned atom);
   unsigned getAtom(Atom atom);
   SizeExpr compute(mlir::Value index);
@@ -166,11 +175,17 @@ private:
   void addSymbol(fp8::SymbolOp op);
   Range getRange(SizeExpr expr);
   Range getAtomRange(unsigned atom);
+  Range computeAtomRange(unsigned atom);
   mlir::Value materializeAtom(mlir::OpBuilder &builder, mlir::Location loc,
                               unsigned atom, SizeValues *known);
 
   std::map<std::vector<SizeTerm>, std::unique_ptr<SizeExprNode>> interned;
   std::vector<Atom> atoms;
+  /// What getAtomRange found.
+  std::vector<std::optional<Range>> ranges;
+  bool broken = false;
+  /// How many values lie between the one asked for and the one looked at.
+  unsigned depth = 0;
   std::map<std::vector<uint64_t>, unsigned> atomIds;
   llvm::StringMap<unsigned> symbolIds;
   llvm::StringMap<SymbolInfo> symbols;

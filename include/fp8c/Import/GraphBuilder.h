@@ -19,6 +19,7 @@
 #include "fp8c/Import/SizeArith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace fp8c::import {
@@ -49,6 +50,13 @@ public:
     arith.setLoc(newLoc);
   }
   mlir::Location getLoc() const { return loc; }
+
+  /// Says that what was asked for is no tensor operation (an archive may state
+  /// anything): an error where the builder is, the first time. What is built
+  /// goes on with some value, so callers ask `isBroken` once at the end.
+  void fail(const llvm::Twine &message);
+  /// True after an error, or where sizes have overflown (then it is one).
+  bool isBroken();
   mlir::OpBuilder &getBuilder() { return builder; }
   /// Arithmetic on sizes.
   SizeArith arith;
@@ -168,7 +176,10 @@ private:
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  bool broken = false;
   llvm::DenseMap<mlir::Value, Sizes> knownSizes;
+  /// Pairs of sizes that a check compares already.
+  llvm::DenseSet<std::pair<mlir::Value, mlir::Value>> checked;
 };
 
 } // namespace fp8c::import

@@ -30,6 +30,12 @@ mlir::FailureOr<ImportedModel> importPt2(llvm::StringRef path,
                                          mlir::MLIRContext *context,
                                          const ImportOptions &options = {});
 
+/// The same for an archive that is open; `loc` is where errors are that have no
+/// place in the model.
+mlir::FailureOr<ImportedModel> importArchive(std::shared_ptr<Archive> archive,
+                                             mlir::Location loc,
+                                             const ImportOptions &options = {});
+
 /// Where each weight, buffer and constant lies, by its name in the model; paths
 /// are entries of the archive. An error where one has sizes that are not
 /// numbers or does not lie inside its entry.

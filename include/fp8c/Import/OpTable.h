@@ -111,6 +111,9 @@ public:
   /// The entry of an operator, or null.
   const OpEntry *lookup(llvm::StringRef name) const;
 
+  /// All entries by their names, in no order.
+  const llvm::StringMap<OpEntry> &getEntries() const { return entries; }
+
   /// Writes the support matrix of the docs, in markdown.
   void print(llvm::raw_ostream &os) const;
 

@@ -37,6 +37,10 @@ public:
   /// Where new index ops get their location from.
   void setLoc(mlir::Location newLoc) { loc = newLoc; }
 
+  /// True after a number that 64 bits do not hold, or an expression of too
+  /// many terms: sizes since then mean nothing.
+  bool isBroken() const { return broken || shapes.isBroken(); }
+
   /// The size as a constant attribute.
   mlir::OpFoldResult constant(int64_t value) const;
   /// The number that a size is, if it is one whatever the symbols are.
@@ -79,6 +83,7 @@ private:
 
   mlir::OpBuilder &builder;
   std::optional<mlir::Location> loc;
+  bool broken = false;
   SymbolicShape shapes;
   SizeValues values;
 };

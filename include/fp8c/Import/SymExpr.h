@@ -19,15 +19,31 @@ namespace fp8c::import {
 
 /// An integer expression over symbols, as an archive states sizes.
 struct SymExpr {
-  enum class Kind { Number, Symbol, Add, Mul, FloorDiv, Mod, Min, Max, Pow };
+  enum class Kind {
+    Number,
+    Symbol,
+    Add,
+    Mul,
+    FloorDiv,
+    CeilDiv,
+    Mod,
+    Min,
+    Max
+  };
   Kind kind = Kind::Number;
   int64_t number = 0;
   /// The symbol's name.
   std::string name;
+  /// None, or two.
   std::vector<SymExpr> operands;
+  /// How many nodes there are, this one counted.
+  unsigned nodes = 1;
 
-  /// Reads sympy's `srepr`: "Mul(Integer(17), Symbol('s77', ...))".
-  static llvm::Expected<SymExpr> parse(llvm::StringRef srepr);
+  /// Reads sympy's `srepr`, "Mul(Integer(17), Symbol('s77', ...))", or Python,
+  /// "(s0 + 1)//2". Quotients occur where they are rounded,
+  /// "CeilToInt(IntTrueDiv(s0, 2))", and as factors, "Rational(1, 2)"; PyTorch
+  /// has no size that is not whole, so one that is not rounded is exact.
+  static llvm::Expected<SymExpr> parse(llvm::StringRef text);
 
   /// The expression in infix form: "17*s77".
   std::string str() const;

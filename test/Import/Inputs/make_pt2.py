@@ -9,7 +9,7 @@
     return %y
 
 Values of arguments: %name a tensor, [..] a list of integers or tensors, a number, True, False, None, "text", and a dtype
-as !bf16.
+as !bf16. A size is a number, a product of symbols as srepr, or another expression as Python, `floordiv` for `//`.
 """
 
 import json
@@ -24,6 +24,8 @@ DTYPES = {"u8": 1, "i8": 2, "i32": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "b
 def size(text):
     if re.fullmatch(r"-?\d+", text):
         return {"as_int": int(text)}
+    if not re.fullmatch(r"[\w*]+", text) or "floordiv" in text:
+        return {"as_expr": {"expr_str": text.replace("floordiv", "//"), "hint": None}}
     symbols = ", ".join(f"Symbol('{s}', positive=True, integer=True)" for s in text.split("*"))
     return {"as_expr": {"expr_str": symbols if "*" not in text else f"Mul({symbols})", "hint": None}}
 

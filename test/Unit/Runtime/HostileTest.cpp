@@ -75,6 +75,20 @@ TEST(Hostile, PlansGetAnError) {
             "plan: version 99, this runtime reads 1");
 }
 
+TEST(Hostile, VectorsAreAligned) {
+  // The expressions begin four bytes later: their count is then the kind of
+  // the first, which is 1, and its fields lie at odd addresses.
+  PlanWriter w;
+  std::string plan = writeSound(w).finishPlan();
+  const wire::Plan *root = wire::GetPlan(plan.data());
+  ASSERT_EQ(int(root->exprs()->Get(0)->kind()), 1);
+  const auto *table = reinterpret_cast<const flatbuffers::Table *>(root);
+  const uint8_t *field = table->GetAddressOf(wire::Plan::VT_EXPRS);
+  plan[size_t(field - reinterpret_cast<const uint8_t *>(plan.data()))] += 4;
+  EXPECT_EQ(failure(w.package(plan)),
+            "plan: a vector does not lie at a multiple of 8 bytes");
+}
+
 TEST(Hostile, ViewsStayInTheirBuffer) {
   for (int64_t offset : {-1, 1, 3, 1000}) {
     PlanWriter w;

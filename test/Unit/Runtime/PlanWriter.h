@@ -9,6 +9,8 @@
 #ifndef FP8C_TEST_UNIT_RUNTIME_PLANWRITER_H
 #define FP8C_TEST_UNIT_RUNTIME_PLANWRITER_H
 
+#include "Zip.h"
+
 #include "fp8c/Package/plan_generated.h"
 #include "fp8c/Runtime/fp8rt.h"
 
@@ -99,8 +101,6 @@ private:
 /// damaged files start from.
 PlanWriter &writeSound(PlanWriter &w);
 
-/// A zip file with stored entries.
-std::string makeZip(const std::map<std::string, std::string> &entries);
 /// The manifest of a package with these entries.
 std::string makeManifest(const std::map<std::string, std::string> &entries,
                          bool hasObject);
