@@ -206,7 +206,8 @@ SizeExpr SymbolicShape::floorDiv(SizeExpr a, SizeExpr b) {
         whole.push_back({term.atoms, term.factor / *y});
       } else if (term.atoms.empty()) {
         int64_t quotient = llvm::divideFloorSigned(term.factor, *y);
-        whole.push_back({{}, quotient});
+        if (quotient != 0)
+          whole.push_back({{}, quotient});
         rest.push_back({{}, term.factor - quotient * *y});
       } else {
         rest.push_back(term);
