@@ -43,6 +43,9 @@ private:
   mlir::LogicalResult storeState();
   void finish();
 
+  /// The type that the archive states for a value; an error where it states
+  /// none.
+  mlir::FailureOr<mlir::RankedTensorType> getStatedType(llvm::StringRef name);
   /// Errors unless the archive says what each output of a node is.
   mlir::LogicalResult checkOutputs(const Node &node);
   /// An error where a result is not what the archive says of it.

@@ -113,8 +113,13 @@ static bool fits(const Argument &argument, const Parameter &parameter,
   switch (parameter.type) {
   case Type::Tensor:
   case Type::OptionalTensor:
-    return kind == Kind::Tensor || (isNumber && !isFirst);
+    return (kind == Kind::Tensor && !argument.names.front().empty()) ||
+           (isNumber && !isFirst);
   case Type::Tensors:
+    return (kind == Kind::Tensors || kind == Kind::OptionalTensors ||
+            isEmpty) &&
+           llvm::none_of(argument.names,
+                         [](const std::string &name) { return name.empty(); });
   case Type::OptionalTensors:
     return kind == Kind::Tensors || kind == Kind::OptionalTensors || isEmpty;
   case Type::Int:
@@ -218,8 +223,19 @@ bool ImportContext::isNumber(StringRef name) const {
   }
 }
 
+/// Says that an operator needs an argument that is None or has another form.
+static void needs(GraphBuilder &graph, const Node &node, StringRef name,
+                  StringRef what) {
+  graph.fail("'" + llvm::Twine(node.target) + "' (" + node.name + ") needs " +
+             what + " for '" + name + "'");
+}
+
 Value ImportContext::tensor(StringRef name) {
-  return lookupTensor(argument(name).names.front());
+  const Argument &value = argument(name);
+  if (value.kind == Argument::Kind::Tensor)
+    return lookupTensor(value.names.front());
+  needs(graph, *node, name, "a tensor");
+  return graph.full({}, graph.getBuilder().getF32FloatAttr(0));
 }
 
 Value ImportContext::optionalTensor(StringRef name) {
@@ -233,7 +249,11 @@ llvm::SmallVector<Value> ImportContext::tensors(StringRef name) {
 }
 
 int64_t ImportContext::integer(StringRef name) {
-  return argument(name).ints.front().number;
+  const Argument &value = argument(name);
+  if (!value.ints.empty())
+    return value.ints.front().number;
+  needs(graph, *node, name, "an integer");
+  return 0;
 }
 
 llvm::SmallVector<int64_t> ImportContext::integers(StringRef name) {
@@ -242,7 +262,11 @@ llvm::SmallVector<int64_t> ImportContext::integers(StringRef name) {
 }
 
 OpFoldResult ImportContext::size(StringRef name) {
-  return lookupSize(argument(name).ints.front());
+  const Argument &value = argument(name);
+  if (!value.ints.empty())
+    return lookupSize(value.ints.front());
+  needs(graph, *node, name, "a size");
+  return graph.arith.constant(1);
 }
 
 Sizes ImportContext::sizes(StringRef name) {
@@ -298,16 +322,24 @@ llvm::SmallVector<double> ImportContext::floats(StringRef name) {
 }
 
 bool ImportContext::boolean(StringRef name) {
-  return argument(name).bools.front();
+  const Argument &value = argument(name);
+  if (!value.bools.empty())
+    return value.bools.front();
+  needs(graph, *node, name, "a bool");
+  return false;
 }
 
 StringRef ImportContext::string(StringRef name) {
-  return argument(name).names.front();
+  const Argument &value = argument(name);
+  if (!value.names.empty())
+    return value.names.front();
+  needs(graph, *node, name, "a string");
+  return "";
 }
 
 Type ImportContext::dtype(StringRef name) {
   const Argument &value = argument(name);
-  if (value.kind == Argument::Kind::None)
+  if (value.ints.empty())
     return {};
   return getElementType(graph.getBuilder().getContext(),
                         value.ints.front().number);
@@ -350,10 +382,11 @@ const std::string &ImportContext::outputName(unsigned index) const {
 }
 
 Type ImportContext::outputType(unsigned index) {
-  const TensorMeta *meta = lookupMeta(outputName(index));
-  if (!meta)
-    return {};
-  return getElementType(graph.getBuilder().getContext(), meta->dtype);
+  if (const TensorMeta *meta = lookupMeta(outputName(index)))
+    return getElementType(graph.getBuilder().getContext(), meta->dtype);
+  graph.fail("'" + llvm::Twine(node->target) + "' (" + node->name +
+             ") must have a tensor as output " + llvm::Twine(index));
+  return graph.getBuilder().getF32Type();
 }
 
 Sizes ImportContext::outputSizes(unsigned index) {

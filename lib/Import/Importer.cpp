@@ -51,19 +51,19 @@ OpFoldResult GraphImporter::lookupSize(const SymInt &size) {
     auto it = program.symInts.find(size.text);
     if (it != program.symInts.end() && it->second.kind != SymInt::Kind::Name)
       return lookupSize(it->second);
-    emitError(graph.getLoc()) << "size '" << size.text << "' has no value";
+    graph.fail("size '" + Twine(size.text) + "' has no value");
     return {};
   }
   Expected<SymExpr> expression = SymExpr::parse(size.text);
   if (!expression) {
-    emitError(graph.getLoc()) << toString(expression.takeError());
+    graph.fail(toString(expression.takeError()));
     return {};
   }
   OpFoldResult result = expression->build(
       graph.arith, [&](StringRef name) { return symbols.lookup(name); });
   if (!result)
-    emitError(graph.getLoc()) << "size expression '" << expression->str()
-                              << "' names no known symbol";
+    graph.fail("size expression '" + expression->str() +
+               "' names no known symbol");
   return result;
 }
 
@@ -224,49 +224,49 @@ LogicalResult GraphImporter::checkNewName(StringRef name) {
          << "the graph defines '" << name << "' more than once";
 }
 
+FailureOr<RankedTensorType> GraphImporter::getStatedType(StringRef name) {
+  const TensorMeta *meta = lookupMeta(name);
+  if (!meta)
+    return LogicalResult(emitError(graph.getLoc())
+                         << "the archive does not say what '" << name
+                         << "' is");
+  Type element = getElementType(builder.getContext(), meta->dtype);
+  if (!element)
+    return LogicalResult(emitError(graph.getLoc())
+                         << "'" << name << "' has dtype number " << meta->dtype
+                         << ", which is not read");
+  Sizes sizes;
+  for (const SymInt &size : meta->sizes)
+    if (!sizes.emplace_back(lookupSize(size)))
+      return failure();
+  RankedTensorType type = graph.getType(sizes, element);
+  if (graph.isBroken())
+    return failure();
+  return type;
+}
+
 LogicalResult GraphImporter::checkOutputs(const Node &newNode) {
   graph.setLoc(getLocation(newNode));
-  for (const Argument &output : newNode.outputs) {
-    if (output.kind != Argument::Kind::Tensor &&
-        output.kind != Argument::Kind::Tensors)
-      continue;
-    for (const std::string &name : output.names) {
-      const TensorMeta *meta = lookupMeta(name);
-      if (!meta && !name.empty())
-        return emitError(graph.getLoc())
-               << "the archive does not say what '" << name << "' is";
-      if (!meta)
-        continue;
-      if (!getElementType(builder.getContext(), meta->dtype))
-        return emitError(graph.getLoc())
-               << "'" << name << "' has dtype number " << meta->dtype
-               << ", which is not read";
-      Sizes sizes;
-      for (const SymInt &size : meta->sizes)
-        if (!sizes.emplace_back(lookupSize(size)))
+  for (const Argument &output : newNode.outputs)
+    if (output.kind == Argument::Kind::Tensor ||
+        output.kind == Argument::Kind::Tensors)
+      for (const std::string &name : output.names)
+        if (!name.empty() && failed(getStatedType(name)))
           return failure();
-      graph.getType(sizes, builder.getI1Type());
-      if (graph.isBroken())
-        return failure();
-    }
-  }
   return success();
 }
 
 LogicalResult GraphImporter::checkResult(StringRef name, Value value) {
-  const TensorMeta *meta = lookupMeta(name);
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!meta || !type)
+  if (!type || !lookupMeta(name))
     return success();
-  Sizes sizes;
-  for (const SymInt &size : meta->sizes)
-    sizes.push_back(lookupSize(size));
-  RankedTensorType stated =
-      graph.getType(sizes, getElementType(builder.getContext(), meta->dtype));
-  if (type.getElementType() != stated.getElementType() ||
-      failed(verifyCompatibleShape(type, stated)))
+  FailureOr<RankedTensorType> stated = getStatedType(name);
+  if (failed(stated))
+    return failure();
+  if (type.getElementType() != stated->getElementType() ||
+      failed(verifyCompatibleShape(type, *stated)))
     return emitError(graph.getLoc()) << "'" << name << "' would be " << type
-                                     << ", the archive says " << stated;
+                                     << ", the archive says " << *stated;
   return success();
 }
 

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::import;
@@ -21,10 +23,20 @@ Type fp8c::import::getComputeType(Type type) {
   return type;
 }
 
+int64_t fp8c::import::truncate(double number) {
+  constexpr double limit = 9223372036854775808.0; // 2^63
+  if (number != number)
+    return 0;
+  if (number >= limit)
+    return std::numeric_limits<int64_t>::max();
+  return number <= -limit ? std::numeric_limits<int64_t>::min()
+                          : static_cast<int64_t>(number);
+}
+
 Value Scalars::number(Type type, double value) {
   auto floatType = dyn_cast<FloatType>(type);
   if (!floatType)
-    return integer(type, static_cast<int64_t>(value));
+    return integer(type, truncate(value));
   // PyTorch rounds a Python number to f32 first where the type is narrower.
   APFloat number(value);
   bool lossy;

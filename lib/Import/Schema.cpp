@@ -11,7 +11,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-
 using namespace llvm;
 using namespace fp8c::import;
 using json::ObjectMapper;

@@ -33,7 +33,8 @@ private:
   }
   /// Flatbuffers' own verifier does not look at where elements of a vector lie.
   template <typename Vector> void checkAligned(const Vector *vector) const {
-    check(reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0,
+    check(vector->size() == 0 ||
+              reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0,
           "a vector does not lie at a multiple of 8 bytes");
   }
   void verifyExprs();

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArchiveMutator.h"
-
-#include "fp8c/Import/Importer.h"
+#include "ImportAny.h"
 
 using namespace fp8c;
 
@@ -29,21 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (uses++ % 256 == 0)
     context = std::make_unique<mlir::MLIRContext>(
         mlir::MLIRContext::Threading::DISABLED);
-  unsigned errors = 0;
-  mlir::ScopedDiagnosticHandler handler(
-      context.get(), [&](mlir::Diagnostic &diagnostic) {
-        errors += diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
-      });
-  auto archive = import::Archive::read(llvm::MemoryBuffer::getMemBuffer(
-      llvm::StringRef(reinterpret_cast<const char *>(data), size), "",
-      /*RequiresNullTerminator=*/false));
-  if (!archive) {
-    llvm::consumeError(archive.takeError());
-    return 0;
-  }
-  auto model = import::importArchive(std::move(*archive),
-                                     mlir::UnknownLoc::get(context.get()));
-  if (mlir::failed(model) != (errors != 0))
+  if (!test::importAny(*context, {reinterpret_cast<const char *>(data), size}))
     llvm::report_fatal_error("an import must fail with an error");
   return 0;
 }

@@ -44,7 +44,8 @@ mlir::Type getElementType(mlir::MLIRContext *context, int64_t dtype,
 
 /// The node that is being converted: its arguments by the names of its schema,
 /// defaults filled in, and the builder. Kinds have been checked against the
-/// schema, so accessors cannot fail when they fit the schema's type.
+/// schema; an accessor that finds None, or a number for a tensor, is an error
+/// of the builder and gives some value.
 class ImportContext {
 public:
   ImportContext(GraphBuilder &graph, const ImportOptions &options)
@@ -83,7 +84,7 @@ public:
   bool isUnsigned(llvm::StringRef name);
 
   /// The element type that the archive states for output `index` (lists
-  /// flattened); null for an output that is no tensor.
+  /// flattened), which has to be a tensor.
   mlir::Type outputType(unsigned index = 0);
   /// The sizes that the archive states for output `index`.
   Sizes outputSizes(unsigned index = 0);

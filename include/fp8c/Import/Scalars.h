@@ -22,6 +22,10 @@ namespace fp8c::import {
 /// A comparison of two numbers.
 enum class Compare { EQ, NE, LT, LE, GT, GE };
 
+/// The number without its fraction; the nearest integer where 64 bits do not
+/// hold it, 0 for NaN.
+int64_t truncate(double number);
+
 /// Builds scalar operations at one insertion point. Floats, signless integers
 /// and i1; operands of one operation have one type.
 class Scalars {

@@ -187,8 +187,7 @@ TypedAttr fp8c::import::getNumberAttr(Type type, const Number &number) {
                   &lossy);
     return builder.getFloatAttr(floating, value);
   }
-  int64_t integer =
-      number.isFloat ? static_cast<int64_t>(number.floating) : number.integer;
+  int64_t integer = number.isFloat ? truncate(number.floating) : number.integer;
   if (type.isInteger(1))
     return builder.getBoolAttr(number.isFloat ? number.floating != 0
                                               : integer != 0);

@@ -80,6 +80,8 @@ static Results arange(ImportContext &c) {
   if (step.asDouble() == 0)
     return c.error() << "'step' must not be 0";
   Sizes sizes = c.outputSizes();
+  if (sizes.size() != 1)
+    return c.error() << "expected a vector, got " << sizes.size() << " dims";
   // Computed in i64 or in f64 and rounded once, as PyTorch does.
   bool isFloat = start.isFloat || step.isFloat || isa<FloatType>(type);
   Builder &builder = c.graph.getBuilder();
@@ -102,10 +104,12 @@ static Results arange(ImportContext &c) {
 /// The identity matrix.
 static Results eye(ImportContext &c) {
   Type type = c.outputType();
-  return one(c.graph.generate(
-      c.outputSizes(), type, [&](Scalars &s, ValueRange indices) {
-        return s.convert(s.compare(Compare::EQ, indices[0], indices[1]), type);
-      }));
+  Sizes sizes = c.outputSizes();
+  if (sizes.size() != 2)
+    return c.error() << "expected a matrix, got " << sizes.size() << " dims";
+  return one(c.graph.generate(sizes, type, [&](Scalars &s, ValueRange indices) {
+    return s.convert(s.compare(Compare::EQ, indices[0], indices[1]), type);
+  }));
 }
 
 void fp8c::import::addConstantOps(OpTable &table) {

@@ -366,8 +366,9 @@ static Results difference(ImportContext &c) {
   FailureOr<int64_t> dim = getDim(c, "dim", rankOf(self));
   if (failed(dim) || failed(refuseF8(c, self)))
     return failure();
-  if (rankOf(self) == 0 || c.integer("n") < 0)
-    return c.error() << "expected a tensor with a dim and a positive 'n'";
+  int64_t count = c.integer("n");
+  if (rankOf(self) == 0 || count < 0 || count > 64)
+    return c.error() << "expected a tensor with a dim and 'n' from 0 to 64";
   GraphBuilder &g = c.graph;
   SmallVector<Value> joined;
   if (Value before = c.optionalTensor("prepend"))
@@ -377,7 +378,7 @@ static Results difference(ImportContext &c) {
     joined.push_back(after);
   Value result = g.concat(joined, *dim);
   Type type = c.outputType();
-  for (int64_t i = 0; i < c.integer("n"); ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     SizeArith &arith = g.arith;
     OpFoldResult one = arith.constant(1);
     OpFoldResult count = arith.sub(g.size(result, *dim), one);

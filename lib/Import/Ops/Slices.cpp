@@ -104,8 +104,10 @@ static Results sliceScatter(ImportContext &c) {
 static FailureOr<Span> narrowRange(ImportContext &c) {
   Value self = c.tensor("self");
   FailureOr<int64_t> dim = getDim(c, "dim", rankOf(self));
-  if (failed(dim) || rankOf(self) == 0)
+  if (failed(dim))
     return failure();
+  if (rankOf(self) == 0)
+    return c.error() << "expected a tensor with a dim";
   OpFoldResult start =
       c.graph.wrapIndex(c.size("start"), c.graph.size(self, *dim));
   return Span{*dim, start, c.size("length"), 1};
@@ -210,8 +212,10 @@ static Results split(ImportContext &c) {
 
 static FailureOr<Value> splitBack(ImportContext &c, Value base, Value written) {
   FailureOr<SmallVector<Span>> ranges = splitRanges(c);
-  if (failed(ranges) || c.getViewIndex() >= ranges->size())
+  if (failed(ranges))
     return failure();
+  if (c.getViewIndex() >= ranges->size())
+    return c.error() << "has no part " << c.getViewIndex();
   const Span &range = (*ranges)[c.getViewIndex()];
   return c.graph.insertSlice(base, written, range.dim, range.start);
 }

@@ -82,7 +82,7 @@ TEST(SizeArith, OverflowIsNoticed) {
   // So is a product of too many terms.
   SizesModule m;
   OpFoldResult sum = m.graph.arith.constant(1);
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0; i < 100; ++i)
     sum = m.graph.arith.add(sum, m.symbol("s" + std::to_string(i)));
   m.graph.arith.mul(sum, sum);
   EXPECT_TRUE(m.graph.arith.isBroken());
