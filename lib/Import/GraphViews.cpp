@@ -195,6 +195,8 @@ Value GraphBuilder::flatten(Value tensor, int64_t first, int64_t last) {
 Value GraphBuilder::unsqueeze(Value tensor, int64_t dim) {
   Sizes result = sizes(tensor);
   dim = wrapDim(dim, result.size() + 1);
+  if (!checkDim(dim, result.size() + 1))
+    return tensor;
   result.insert(result.begin() + dim, arith.constant(1));
   return reshape(tensor, result);
 }
@@ -250,10 +252,19 @@ OpFoldResult GraphBuilder::wrapIndex(OpFoldResult index, OpFoldResult size) {
   return *number < 0 ? arith.add(size, index) : index;
 }
 
+bool GraphBuilder::checkDim(int64_t dim, size_t rank) {
+  if (dim >= 0 && dim < static_cast<int64_t>(rank))
+    return true;
+  fail("there is no dim " + Twine(dim) + " among " + Twine(rank));
+  return false;
+}
+
 Value GraphBuilder::slice(Value tensor, int64_t dim, OpFoldResult start,
                           OpFoldResult count, int64_t step) {
   Sizes result = sizes(tensor);
   dim = wrapDim(dim, result.size());
+  if (!checkDim(dim, result.size()))
+    return tensor;
   if (isConstantIntValue(start, 0) && step == 1 &&
       arith.equal(result[dim], count))
     return tensor;
@@ -270,6 +281,8 @@ Value GraphBuilder::slice(Value tensor, int64_t dim, OpFoldResult start,
 Value GraphBuilder::select(Value tensor, int64_t dim, OpFoldResult index) {
   Sizes result = sizes(tensor);
   dim = wrapDim(dim, result.size());
+  if (!checkDim(dim, result.size()))
+    return tensor;
   index = wrapIndex(index, result[dim]);
   result.erase(result.begin() + dim);
   return reshape(slice(tensor, dim, index, arith.constant(1)), result);
@@ -283,6 +296,8 @@ Value GraphBuilder::insertSlice(Value tensor, Value source, int64_t dim,
     return tensor;
   }
   dim = wrapDim(dim, all.size());
+  if (!checkDim(dim, all.size()))
+    return tensor;
   SmallVector<OpFoldResult> offsets(all.size(), arith.constant(0)),
       steps(all.size(), arith.constant(1));
   offsets[dim] = start;
@@ -331,6 +346,8 @@ Value GraphBuilder::concat(ValueRange tensors, int64_t dim) {
     return tensors[0];
   Sizes result = sizes(tensors[0]);
   dim = wrapDim(dim, result.size());
+  if (!checkDim(dim, result.size()))
+    return tensors[0];
   for (Value tensor : tensors.drop_front()) {
     Sizes other = sizes(tensor);
     if (other.size() != result.size() ||

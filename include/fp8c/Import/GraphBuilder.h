@@ -170,6 +170,8 @@ public:
                   const llvm::Twine &message);
 
 private:
+  /// Fails unless the dim is one of `rank`.
+  bool checkDim(int64_t dim, size_t rank);
   mlir::Value empty(llvm::ArrayRef<mlir::OpFoldResult> sizes,
                     mlir::Type element);
   mlir::Value remember(mlir::Value tensor, Sizes sizes);
