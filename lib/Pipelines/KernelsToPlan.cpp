@@ -22,11 +22,11 @@ void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager,
                                       const KernelsToPlanOptions &options) {
   fp8::ExpandScaledOpsPassOptions expand;
   expand.keepTensorAmax = true;
-  manager.nest<func::FuncOp>().nest<fp8::KernelOp>().addPass(
-      fp8::createExpandScaledOpsPass(expand));
+  OpPassManager &kernels = manager.nest<func::FuncOp>().nest<fp8::KernelOp>();
+  kernels.addPass(fp8::createExpandScaledOpsPass(expand));
   // Before, not after: the plan's tasks and scratch are those of the bodies as
   // the code generator sees them.
-  manager.addPass(createCSEPass());
+  kernels.addPass(createCSEPass());
   ConvertToPlanPassOptions convert;
   convert.target = options.target;
   manager.addPass(createConvertToPlanPass(convert));

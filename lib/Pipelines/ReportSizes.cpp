@@ -57,8 +57,13 @@ SizeExpr ReportSizes::getDim(Value buffer, unsigned dim) {
 
 SizeExpr ReportSizes::getBytes(Value value) {
   auto type = cast<ShapedType>(value.getType());
-  SizeExpr bytes = shapes.constant(llvm::divideCeil(
-      type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth(), 8));
+  Type element = type.getElementType();
+  // What is neither integer nor float has no place in a plan: its writer says
+  // so.
+  unsigned bits = element.isIndex()        ? 64
+                  : element.isIntOrFloat() ? element.getIntOrFloatBitWidth()
+                                           : 0;
+  SizeExpr bytes = shapes.constant(llvm::divideCeil(bits, 8));
   auto view = value.getDefiningOp<plan::ViewOp>();
   for (unsigned dim = 0; dim < type.getRank(); ++dim)
     if (!view ||

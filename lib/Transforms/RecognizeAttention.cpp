@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KeptSymbols.h"
+
 #include "fp8c/Dialect/FP8/FP8.h"
 #include "fp8c/Transforms/Passes.h"
 
@@ -339,6 +341,7 @@ struct RecognizeAttention : OpRewritePattern<linalg::GenericOp> {
 struct RecognizeAttentionPass
     : public fp8c::impl::RecognizeAttentionPassBase<RecognizeAttentionPass> {
   void runOnOperation() override {
+    KeptSymbols symbols(getOperation());
     RewritePatternSet patterns(&getContext());
     patterns.add<RecognizeAttention>(&getContext());
     GreedyRewriteConfig config;
