@@ -245,27 +245,6 @@ void GpuKernel::emitDealt(const Action &action, DimSet bound, Value from,
              to, integer(shape.group));
 }
 
-/// Registers of one thread for what is read ahead.
-static constexpr unsigned kReadAhead = 48;
-
-/// True if all that is read along `dim` fits in a thread's registers without
-/// fewer threads for it. (The largest bits of an amax need theirs too.)
-bool GpuKernel::canReadAhead(unsigned dim) const {
-  unsigned bits = 0;
-  llvm::SmallDenseSet<OpOperand *> reads;
-  for (auto [operand, first] : equalRead) {
-    auto op = cast<linalg::GenericOp>(first->getOwner());
-    AffineMap map = op.getMatchingIndexingMap(first);
-    for (auto [i, loop] : llvm::enumerate(program.getLoops(op)))
-      if (loop == int64_t(dim) && map.isFunctionOfDim(i) &&
-          reads.insert(first).second)
-        bits += getElementTypeOrSelf(first->get().getType())
-                    .getIntOrFloatBitWidth();
-  }
-  return program.getAtomicResults().empty() &&
-         bits * shape.width * shape.vectors <= kReadAhead * 32;
-}
-
 /// All vectors of this thread one after the other, their loads first. What is
 /// kept of them is there when the next loop over the same elements comes.
 void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
@@ -297,15 +276,6 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
     inVector(i, [&] {
       hoist(action.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
     });
-  // What later loops over the same elements read is under way while the first
-  // one computes.
-  if (isFirst && canReadAhead(dim))
-    for (const Action &other : program.getActions())
-      if (other.kind == Action::Kind::Loop && other.index == dim)
-        for (unsigned i = 0; i < shape.vectors; ++i)
-          inVector(i, [&] {
-            hoist(other.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
-          });
   for (unsigned i = 0; i < shape.vectors; ++i)
     inVector(i, [&] {
       if (!isFirst)

@@ -38,7 +38,6 @@ private:
   void emitDealt(const Action &action, DimSet bound, mlir::Value from,
                  mlir::Value to);
   void emitUnrolled(const Action &action, DimSet bound, mlir::Value from);
-  bool canReadAhead(unsigned dim) const;
   Lanes keepPacked(Lanes lanes);
   void collectKept();
   void save(unsigned index) override;
