@@ -1,5 +1,4 @@
-//===- fp8-compile.cpp - Compiles a model into a package
-//-------------------===//
+//===- fp8-compile.cpp - Compiles a model into a package ------------------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -127,6 +126,7 @@ int main(int argc, char **argv) {
       cl::desc("what was fused, what was not and why, bytes moved, memory"),
       cl::value_desc("text|json|html[:FILE]"), cl::cat(category));
   fp8c::CompileFlags flags;
+  cl::HideUnrelatedOptions({&category, &flags.getCategory()});
   cl::SetVersionPrinter([](raw_ostream &os) {
     os << "fp8-compile 0.1.0 (LLVM " << LLVM_VERSION_STRING
        << ", plan format 1)\n";
@@ -136,7 +136,8 @@ int main(int argc, char **argv) {
       "  fp8-compile model.pt2 -o model.fp8\n"
       "  fp8-compile model.pt2 --emit=kernels -o -\n"
       "  fp8-compile model.pt2 --report=html:report.html\n"
-      "  fp8-compile model.pt2 --dim x.1=1..4096 -o m.fp8\n");
+      "  fp8-compile model.pt2 --dim x.1=1..4096 -o m.fp8\n"
+      "\nEXIT STATUS: 0 done, 1 an error, 2 wrong usage\n");
   std::string usage;
   raw_string_ostream usageStream(usage);
   if (!cl::ParseCommandLineOptions(argc, argv, "Compiles an exported model\n",
