@@ -23,6 +23,7 @@ using namespace fp8c::rt::cuda;
 FP8C_EMBED(Move)
 FP8C_EMBED(Product)
 FP8C_EMBED(Attention)
+FP8C_EMBED(FlashAttention)
 #undef FP8C_EMBED
 
 Function OwnKernels::get(Function &function,
@@ -32,12 +33,16 @@ Function OwnKernels::get(Function &function,
     const char *name;
   } kKernels[] = {{fp8rt_ptx_Move, "fp8rt_move"},
                   {fp8rt_ptx_Product, "fp8rt_product"},
-                  {fp8rt_ptx_Attention, "fp8rt_attention"}};
+                  {fp8rt_ptx_Attention, "fp8rt_attention"},
+                  {fp8rt_ptx_FlashAttention, "fp8rt_flash_f16_64"},
+                  {fp8rt_ptx_FlashAttention, "fp8rt_flash_f16_128"},
+                  {fp8rt_ptx_FlashAttention, "fp8rt_flash_bf16_64"},
+                  {fp8rt_ptx_FlashAttention, "fp8rt_flash_bf16_128"}};
   std::lock_guard<std::mutex> lock(mutex);
-  if (!module) {
+  if (!module)
     module = std::make_unique<LoadedModule>(driver, kKernels[which].ptx,
                                             "the runtime's kernels");
+  if (!function)
     function = module->find(kKernels[which].name);
-  }
   return function;
 }

@@ -22,6 +22,11 @@ public:
   Function move() { return get(moveFunction, moveModule, 0); }
   Function product() { return get(productFunction, productModule, 1); }
   Function attention() { return get(attentionFunction, attentionModule, 2); }
+  /// Attention on tensor cores for head dims of up to 64 or of up to 128.
+  Function flashAttention(bool isBF16, bool isWide) {
+    int which = 2 * isBF16 + isWide;
+    return get(flashFunctions[which], flashModule, 3 + which);
+  }
 
 private:
   Function get(Function &function, std::unique_ptr<LoadedModule> &module,
@@ -29,9 +34,10 @@ private:
 
   const Driver &driver;
   std::mutex mutex;
-  std::unique_ptr<LoadedModule> moveModule, productModule, attentionModule;
+  std::unique_ptr<LoadedModule> moveModule, productModule, attentionModule,
+      flashModule;
   Function moveFunction = nullptr, productFunction = nullptr,
-           attentionFunction = nullptr;
+           attentionFunction = nullptr, flashFunctions[4] = {};
 };
 
 std::unique_ptr<Command> makeCopy(CudaQueue &queue, const PreparedStep &step);

@@ -139,81 +139,10 @@ private:
   uint32_t gridX;
 };
 
-class OwnAttention : public Command {
-public:
-  OwnAttention(CudaQueue &queue, const PreparedStep &step)
-      : queue(queue), step(step),
-        function(queue.device.ownKernels().attention()) {
-    const AttentionArgs &args = step.attention;
-    const int64_t *q = args.query->dims;
-    parameters.query = operand(args.query);
-    parameters.key = operand(args.key);
-    parameters.value = operand(args.value);
-    parameters.out = operand(args.out);
-    parameters.mask = operand(args.mask);
-    parameters.batches = q[0];
-    parameters.heads = q[1];
-    parameters.queries = q[2];
-    parameters.headDim = q[3];
-    parameters.keys = args.key->dims[2];
-    parameters.valueDim = args.value->dims[3];
-    parameters.group = q[1] ? q[1] / args.key->dims[1] : 1;
-    parameters.scale = args.scale;
-    parameters.causal = args.causal;
-    int64_t items = q[0] * q[1] * q[2];
-    int64_t blocks = (items + kAttentionQueries - 1) / kAttentionQueries;
-    shared = int64_t(kAttentionQueries) * q[3] * int64_t(sizeof(float));
-    constexpr int64_t kShared = 48 * 1024;
-    require(blocks <= INT32_MAX && shared <= kShared, FP8RT_INCOMPATIBLE,
-            "attention over ", items, " queries of ", q[3],
-            " elements is too large for a GPU");
-    grid = uint32_t(blocks);
-  }
-
-  std::string describe() const override { return "own kernel"; }
-
-  void run() override {
-    if (!grid || !parameters.valueDim)
-      return;
-    const AttentionArgs &args = step.attention;
-    parameters.query.data = args.query->data;
-    parameters.key.data = args.key->data;
-    parameters.value.data = args.value->data;
-    parameters.out.data = args.out->data;
-    parameters.mask.data = args.mask ? args.mask->data : nullptr;
-    void *arguments[] = {&parameters};
-    queue.launch(function, grid, 1, kAttentionThreads, uint32_t(shared),
-                 arguments);
-  }
-
-private:
-  static AttentionOperand operand(const Tensor *tensor) {
-    AttentionOperand result{};
-    if (!tensor)
-      return result;
-    result.type = getType(tensor->dtype);
-    for (uint32_t i = 0; i < 4; ++i)
-      result.strides[i] = strideFromLast(*tensor, 3 - i);
-    return result;
-  }
-
-  CudaQueue &queue;
-  const PreparedStep &step;
-  Function function;
-  AttentionParams parameters{};
-  int64_t shared;
-  uint32_t grid;
-};
-
 } // namespace
 
 std::unique_ptr<Command>
 fp8c::rt::cuda::makeOwnProduct(CudaQueue &queue, const PreparedStep &step,
                                std::string why) {
   return std::make_unique<OwnProduct>(queue, step, std::move(why));
-}
-
-std::unique_ptr<Command>
-fp8c::rt::cuda::makeOwnAttention(CudaQueue &queue, const PreparedStep &step) {
-  return std::make_unique<OwnAttention>(queue, step);
 }

@@ -102,6 +102,11 @@ struct AttentionParams {
 constexpr uint32_t kAttentionQueries = 4;
 constexpr uint32_t kAttentionThreads = 32 * kAttentionQueries;
 
+/// FlashAttention.cpp: queries and threads of a block.
+constexpr uint32_t kFlashQueries = 64;
+constexpr uint32_t kFlashThreads = 128;
+constexpr int64_t kFlashHeadDim = 128;
+
 } // namespace fp8c::rt::cuda
 
 #endif // FP8C_LIB_RUNTIME_CUDA_DEVICE_KERNELS_H
