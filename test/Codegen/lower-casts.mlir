@@ -1,7 +1,7 @@
 // RUN: fp8-opt %s -fp8-lower-casts -split-input-file -verify-diagnostics | FileCheck %s
 // RUN: fp8-opt %s -fp8-lower-to-llvm -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=LLVM
 
-// No f8 type and no cast of one is left, whatever level spells it.
+// Case A9: no f8 type and no cast of one is left, whatever level spells it.
 // LLVM-NOT: f8E
 // LLVM-NOT: arith.
 // CHECK-NOT: f8E

@@ -158,3 +158,12 @@ def test_widen_compiled(tool, tmp_path, source):
         for got, target in zip(compiled(part), WIDE, strict=True):
             assert got.dtype == WIDE[target]
             assert_equal_values(got, part)
+
+
+@pytest.mark.parametrize("source", WIDE)
+def test_scalar_compiled(tool, tmp_path, source):
+    compiled = Compiled(tool, tmp_path, source, NARROW, shape="")
+    for value in (1.0625, -464.0, 480.0, 2.0**-10, float("nan")):
+        scalar = numpy.array(value).astype(WIDE[source])
+        for got, (target, overflow) in zip(compiled(scalar), NARROW, strict=True):
+            assert_equal_codes(got.reshape(1).view(numpy.uint8), narrow(scalar.reshape(1), target, overflow))

@@ -3,8 +3,9 @@
 import pytest
 import torch
 from safetensors.torch import save_file
+from torch.export import Dim
 
-from graphs import Graph
+from graphs import Graph, Function
 
 GRAPH = """
 %x = input f32[s0, 8]
@@ -51,3 +52,32 @@ ERRORS = {
 def test_call(guarded, name):
     tensors, message = ERRORS[name]
     assert call(guarded, tensors) == message
+
+
+def test_range(export_graph):
+    """Out of the range of a Dim, at both ends."""
+    graph = export_graph(lambda x: x * 2, (torch.ones(4, 3),), ({0: Dim("rows", min=3, max=6)},))
+    name = graph.inputs[0]
+    for rows in (2, 7):
+        errors = graph.error(torch.ones(rows, 3))
+        assert f'input "{name}": dim 0: got {rows}, expected s' in errors and "from 3 to 6" in errors
+
+
+def test_assertion_of_the_model(export_graph):
+    """A check that the model spells names the model's line."""
+    def function(x, y):
+        torch._check(x.shape[0] * 3 < y.shape[0] + 30)
+        return x.sum() + y.sum()
+
+    args = (torch.ones(4), torch.ones(5))
+    graph = export_graph(function, args, ({0: Dim("a")}, {0: Dim("b")}))
+    assert graph(*args)[0].item() == 9
+    errors = graph.error(torch.ones(20), torch.ones(7))
+    assert 'dim 0 of input "' in errors and "= 20" in errors and "= 7" in errors, errors
+
+
+def test_inputs_may_be_views(tool, tmp_path):
+    """A safetensors file is dense; the C interface refuses strides (Program.NamesWhatDoesNotFit)."""
+    graph = Graph.export(tool, tmp_path, Function(lambda x: x + 1), (torch.ones(3, 4),))
+    transposed = torch.arange(12.0).reshape(4, 3).t()
+    assert torch.equal(graph(transposed)[0], transposed + 1)

@@ -117,6 +117,7 @@ TEST(Casts, FromF8IsExact) {
     }
 }
 
+/// Case A8.
 TEST(Casts, OddLengthsTouchNothingBehindTheEnd) {
   std::string text = makeCast("cast", "f32", "f8E4M3FN", "fp8.cast %a");
   Kernels kernels(text);

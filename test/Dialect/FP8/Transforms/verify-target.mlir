@@ -3,6 +3,7 @@
 // RUN: fp8-opt %s -fp8-verify-target=target=sm_80 -verify-diagnostics
 // RUN: not fp8-opt %s -fp8-verify-target=target=sm_13 2>&1 | FileCheck %s
 
+// Case C4: a target without products of f8 has its casts all the same.
 // CHECK: error: unknown target 'sm_13', expected one of cpu, sm_80, sm_89, sm_90a, sm_100a, sm_120a
 
 func.func @product(%a: tensor<4x64xf8E4M3FN>, %b: tensor<64x32xf8E4M3FN>, %s: tensor<1x1xf32>) -> tensor<4x32xbf16> {
