@@ -390,7 +390,8 @@ private:
     return result;
   }
 
-  /// `'x'].size()[0]` or `'x'].shape[0]`, after `L[`.
+  /// `'x'].size()[0]` or `'x'].shape[0]`, after `L[`. An element of a list or
+  /// tuple, `'x'][1].size()[0]`, is the input `x_1`.
   Expected<Item> inputSize() {
     StringRef whole = rest;
     char quote = rest.empty() ? ' ' : rest.front();
@@ -398,10 +399,15 @@ private:
         quote == '\'' || quote == '"' ? rest.find(quote, 1) : StringRef::npos;
     if (end == StringRef::npos)
       return createStringError("expected an input's name after 'L['");
-    StringRef name = rest.slice(1, end);
+    std::string name = rest.slice(1, end).str();
     rest = rest.drop_front(end + 1);
-    int64_t axis = 0;
-    if (!take("]") || !(take(".size()[") || take(".shape[")) ||
+    int64_t axis = 0, element = 0;
+    bool isClosed = take("]");
+    while (isClosed && rest.consume_front("[")) {
+      isClosed = !rest.consumeInteger(10, element) && take("]");
+      name += "_" + std::to_string(element);
+    }
+    if (!isClosed || !(take(".size()[") || take(".shape[")) ||
         rest.consumeInteger(10, axis) || !take("]")) {
       rest = whole;
       return createStringError("expected a size of an input at 'L[" +

@@ -56,7 +56,8 @@ class Graph:
 
     def run(self, tensors, *options, status=0):
         path = self.folder / "inputs.safetensors"
-        save_file({name: t.contiguous() for name, t in zip(self.inputs, tensors, strict=True)}, path)
+        # Copies: safetensors refuses tensors that share memory.
+        save_file({name: t.contiguous().clone() for name, t in zip(self.inputs, tensors, strict=True)}, path)
         return self.tool("fp8-run", self.package, f"--inputs={path}", *options, status=status)
 
     def __call__(self, *tensors):

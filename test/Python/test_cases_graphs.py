@@ -86,7 +86,9 @@ def test_e4_views_between_norm_and_cast(export_graph):
     x, w, p = random(2, 5, 64), random(64), integers((48, 64)).to(E4)
     graph = export_graph(function, (x, w, p), ({0: Dim("batch"), 1: Dim("tokens")}, None, None))
     kernels = graph.emit("kernels")
-    assert count(kernels, "fp8.cast", "= fp8.kernel", "fp8.scaled_matmul") == [1, 1, 1]
+    assert count(kernels, "fp8.cast", "fp8.scaled_matmul") == [1, 1]
+    producers = [line for line in kernels.splitlines() if "fp8.kernel" in line and "xf8E4M3FN>" in line.split("->")[-1]]
+    assert len(producers) == 1
     first, second = graph(x, w, p)
     assert first.shape == (2, 5, 48) and first.any()
     assert_same([first], [second])
@@ -104,7 +106,7 @@ def test_e5_shared_activation(export_graph):
     weights = {name: integers((48, 64), seed=i).to(E4) for i, name in enumerate("qkv")}
     x = random(16, 64)
     graph = export_graph(Function(projections, **weights), (x,))
-    assert count(graph.emit("kernels"), "fp8.cast", "arith.maximumf", "fp8.scaled_matmul") == [1, 1, 3]
+    assert count(graph.emit("kernels"), "fp8.cast", "arith.maximumf", "fp8.scaled_matmul") == [1, 2, 3]  # the amax, and its clamp
     assert all(y.any() for y in graph(x))
 
 
@@ -135,7 +137,7 @@ class Amax(torch.nn.Module):
 def test_e11_dead_and_live_amax(export_graph):
     x = random(4, 64)
     graph = export_graph(Amax(), (x,))
-    assert count(graph.emit("kernels"), "arith.maximumf") == [1]
+    assert count(graph.emit("kernels"), "fp8.amax") == [1]
     (before,), state = graph.step(None, x)
     assert before.item() == 0 and state["amax"].item() == 2 * x.float().abs().max().item()
     (before,), _ = graph.step(state, x)
