@@ -11,8 +11,8 @@
 #include "CpuKernel.h"
 #include "Object.h"
 
+#include "fp8c/Codegen/GenerateKernels.h"
 #include "fp8c/Codegen/LowerToLLVM.h"
-#include "fp8c/Dialect/Plan/Plan.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -53,20 +53,10 @@ llvm::Expected<OwningOpRef<ModuleOp>>
 codegen::generateCpuKernels(ModuleOp plan) {
   MLIRContext *context = plan.getContext();
   loadDialects(context);
-  OwningOpRef<ModuleOp> module = ModuleOp::create(plan.getLoc());
-  OpBuilder builder(context);
-  for (auto kernel : plan.getOps<plan::KernelOp>()) {
-    std::string why;
-    FailureOr<RowProgram> program = RowProgram::analyze(
-        kernel.getBody().front(), kernel.getUnitDims(), why);
-    if (failed(program))
-      return llvm::createStringError("kernel '" + kernel.getSymName().str() +
-                                     "' cannot be generated: " + why);
-    builder.setInsertionPointToEnd(module->getBody());
-    CpuKernel(*program, builder, UnknownLoc::get(context))
-        .build(kernel.getSymName());
-  }
-  return module;
+  return generateKernels(
+      plan, [&](const RowProgram &program, OpBuilder &builder, StringRef name) {
+        CpuKernel(program, builder, UnknownLoc::get(context)).build(name);
+      });
 }
 
 llvm::Expected<llvm::SmallVector<std::string>>

@@ -13,6 +13,7 @@
 #include "fp8c/Codegen/Passes.h"
 #include "fp8c/Codegen/CPU.h"
 #include "fp8c/Codegen/Functions.h"
+#include "fp8c/Codegen/GenerateKernels.h"
 #include "fp8c/Codegen/LowerToLLVM.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 
@@ -39,11 +40,7 @@ struct GenerateCpuKernelsPass
       module.emitError() << llvm::toString(generated.takeError());
       return signalPassFailure();
     }
-    for (auto kernel :
-         llvm::make_early_inc_range(module.getOps<plan::KernelOp>()))
-      kernel.erase();
-    module.getBody()->getOperations().splice(
-        module.getBody()->end(), (*generated)->getBody()->getOperations());
+    codegen::replaceKernels(module, **generated);
   }
 };
 

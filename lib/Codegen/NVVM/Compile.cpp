@@ -11,8 +11,8 @@
 #include "Assembly.h"
 #include "GpuKernel.h"
 
+#include "fp8c/Codegen/GenerateKernels.h"
 #include "fp8c/Codegen/LowerToLLVM.h"
-#include "fp8c/Dialect/Plan/Plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -47,21 +47,12 @@ llvm::Expected<OwningOpRef<ModuleOp>>
 codegen::generateGpuKernels(ModuleOp plan, const Target &target) {
   MLIRContext *context = plan.getContext();
   loadDialects(context);
-  OwningOpRef<ModuleOp> module = ModuleOp::create(plan.getLoc());
-  OpBuilder builder(context);
-  for (auto kernel : plan.getOps<plan::KernelOp>()) {
-    std::string why;
-    FailureOr<RowProgram> program = RowProgram::analyze(
-        kernel.getBody().front(), kernel.getUnitDims(), why);
-    if (failed(program))
-      return llvm::createStringError("kernel '" + kernel.getSymName().str() +
-                                     "' cannot be generated: " + why);
-    builder.setInsertionPointToEnd(module->getBody());
-    LaunchShape shape = LaunchShape::choose(*program);
-    GpuKernel(*program, shape, target, builder, UnknownLoc::get(context))
-        .build(kernel.getSymName());
-  }
-  return module;
+  return generateKernels(
+      plan, [&](const RowProgram &program, OpBuilder &builder, StringRef name) {
+        GpuKernel(program, LaunchShape::choose(program), target, builder,
+                  UnknownLoc::get(context))
+            .build(name);
+      });
 }
 
 llvm::Expected<std::string> codegen::compileGpuKernels(ModuleOp plan,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fp8c/Codegen/Passes.h"
+#include "fp8c/Codegen/GenerateKernels.h"
 #include "fp8c/Codegen/NVVM.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 
@@ -37,11 +38,7 @@ struct GenerateGpuKernelsPass
       module.emitError() << llvm::toString(generated.takeError());
       return signalPassFailure();
     }
-    for (auto kernel :
-         llvm::make_early_inc_range(module.getOps<plan::KernelOp>()))
-      kernel.erase();
-    module.getBody()->getOperations().splice(
-        module.getBody()->end(), (*generated)->getBody()->getOperations());
+    codegen::replaceKernels(module, **generated);
   }
 };
 
