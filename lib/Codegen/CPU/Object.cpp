@@ -8,24 +8,15 @@
 
 #include "Object.h"
 
-#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "../Optimise.h"
+
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Triple.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/GVN.h"
-#include "llvm/Transforms/Scalar/IndVarSimplify.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/LoopRotation.h"
-#include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 #include <mutex>
 
@@ -56,42 +47,6 @@ static Expected<std::unique_ptr<TargetMachine>> makeMachine(CpuLevel level) {
       Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Default));
 }
 
-/// A short pipeline: generated code has its loops and vectors already. Library
-/// functions are unknown to it, so no loop becomes a call.
-static void optimise(Module &module, TargetMachine &machine) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager graphs;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  functions.registerPass([&] {
-    TargetLibraryInfoImpl info(Triple(module.getTargetTriple()));
-    info.disableAllFunctions();
-    return TargetLibraryAnalysis(info);
-  });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-  FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(EarlyCSEPass());
-  passes.addPass(SimplifyCFGPass());
-  passes.addPass(InstCombinePass());
-  LoopPassManager loop;
-  loop.addPass(LoopRotatePass());
-  loop.addPass(LICMPass(LICMOptions()));
-  passes.addPass(createFunctionToLoopPassAdaptor(std::move(loop), true));
-  passes.addPass(GVNPass());
-  passes.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-  passes.addPass(InstCombinePass());
-  passes.addPass(SimplifyCFGPass());
-  ModulePassManager all;
-  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
-  all.run(module, modules);
-}
-
 Expected<std::string> codegen::compileObject(Module &module, CpuLevel level) {
   Expected<std::unique_ptr<TargetMachine>> machine = makeMachine(level);
   if (!machine)
@@ -108,7 +63,7 @@ Expected<std::string> codegen::compileObject(Module &module, CpuLevel level) {
       function.addFnAttr("min-legal-vector-width", "512");
     }
   }
-  optimise(module, **machine);
+  optimise(module, **machine, /*scalarize=*/false);
   SmallString<0> bytes;
   raw_svector_ostream stream(bytes);
   legacy::PassManager passes;

@@ -8,13 +8,14 @@
 
 #include "Assembly.h"
 
+#include "../Optimise.h"
+
 #include "fp8c/Codegen/NVVM.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
@@ -23,16 +24,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Triple.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/GVN.h"
-#include "llvm/Transforms/Scalar/IndVarSimplify.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/LoopRotation.h"
-#include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/Scalarizer.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 #include <mutex>
 
@@ -64,41 +55,6 @@ makeMachine(const fp8c::Target &target) {
       std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
 }
 
-/// Vectors become scalars, and pairs of narrow values registers.
-static void optimise(Module &module, TargetMachine &machine) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager graphs;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-  FunctionPassManager passes;
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
-  passes.addPass(EarlyCSEPass());
-  passes.addPass(SimplifyCFGPass());
-  passes.addPass(InstCombinePass());
-  ScalarizerPassOptions pairs;
-  pairs.ScalarizeMinBits = 32;
-  passes.addPass(ScalarizerPass(pairs));
-  passes.addPass(EarlyCSEPass());
-  passes.addPass(InstCombinePass());
-  LoopPassManager loop;
-  loop.addPass(LoopRotatePass());
-  loop.addPass(LICMPass(LICMOptions()));
-  passes.addPass(createFunctionToLoopPassAdaptor(std::move(loop), true));
-  passes.addPass(GVNPass());
-  passes.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-  passes.addPass(InstCombinePass());
-  passes.addPass(SimplifyCFGPass());
-  ModulePassManager all;
-  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
-  all.run(module, modules);
-}
-
 Expected<std::string> codegen::emitPTX(Module &module,
                                        const fp8c::Target &target) {
   Expected<std::unique_ptr<TargetMachine>> machine = makeMachine(target);
@@ -109,7 +65,7 @@ Expected<std::string> codegen::emitPTX(Module &module,
   for (Function &function : module)
     if (!function.isDeclaration())
       function.addFnAttr(Attribute::NoUnwind);
-  optimise(module, **machine);
+  optimise(module, **machine, /*scalarize=*/true);
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;
