@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockScale.h"
+#include "CastTrace.h"
 #include "HistoryStep.h"
 #include "KeptSymbols.h"
 #include "UnitDims.h"
@@ -46,18 +47,6 @@ using namespace mlir;
 using namespace fp8c;
 
 namespace {
-
-/// The value that a cast rounds, without what the cast's saturation does.
-struct CastInput {
-  /// The first scalar that is no clamp and no exact conversion.
-  TracedScalar value;
-  /// The last whole tensor on the way that has the values to cast.
-  TracedScalar tensor;
-  /// What `value` is rounded to before the cast; null if it is not.
-  Type rounding;
-  /// The sides that are clamped, and whether it is at the largest finite value.
-  bool below = false, above = false, atLargest = true;
-};
 
 struct RecognizeScaledCastsPass
     : public fp8c::impl::RecognizeScaledCastsPassBase<
@@ -90,63 +79,9 @@ static std::string toString(Type type) {
   return text;
 }
 
-/// The number of a constant scalar, 0 if it is none.
-static double getNumber(Value value) {
-  FloatAttr number;
-  return matchPattern(value, m_Constant(&number)) ? number.getValueAsDouble()
-                                                  : 0.0;
-}
-
 //===----------------------------------------------------------------------===//
 // Casts
 //===----------------------------------------------------------------------===//
-
-/// Traces back from a cast to a format with largest finite value `largest`.
-static CastInput traceCast(TracedScalar value, double largest) {
-  CastInput input;
-  while (true) {
-    TracedScalar outside = leaveBody(value);
-    if (outside.tensor) {
-      if (!input.rounding)
-        input.tensor = outside;
-      auto made = outside.tensor.getDefiningOp<linalg::GenericOp>();
-      value = outside;
-      if (!made || !isElementwise(made) ||
-          !(isWidening(made) || made->hasOneUse()))
-        break;
-      value = traceYield(made);
-      value.map = outside.map;
-      continue;
-    }
-    // A clamp: its bound is a number, on either side.
-    Operation *op = value.value.getDefiningOp();
-    if (isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(op)) {
-      bool isLower = isa<arith::MaximumFOp>(op);
-      unsigned side = getNumber(op->getOperand(0)) != 0 ? 0 : 1;
-      double bound = getNumber(op->getOperand(side));
-      if (isLower ? !(bound <= -largest) : !(bound >= largest))
-        break;
-      input.atLargest &= bound == (isLower ? -largest : largest);
-      (isLower ? input.below : input.above) = true;
-      value = value.getOperand(op->getOperand(1 - side));
-    } else if (auto narrow = dyn_cast_or_null<arith::TruncFOp>(op)) {
-      if (input.rounding)
-        break;
-      input.rounding = narrow.getType();
-      value = value.getOperand(narrow.getIn());
-    } else if (auto widen = dyn_cast_or_null<arith::ExtFOp>(op)) {
-      // Rounding a value of the type that it is rounded to changes nothing.
-      if (input.rounding && input.rounding != widen.getIn().getType())
-        break;
-      input.rounding = {};
-      value = value.getOperand(widen.getIn());
-    } else {
-      break;
-    }
-  }
-  input.value = value;
-  return input;
-}
 
 bool RecognizeScaledCastsPass::recognizeCast(linalg::GenericOp op) {
   if (!isElementwise(op))

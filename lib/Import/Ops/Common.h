@@ -104,6 +104,7 @@ void addProductOps(OpTable &table);
 void addQuantizeOps(OpTable &table);
 void addReductionOps(OpTable &table);
 void addResampleOps(OpTable &table);
+void addScanOps(OpTable &table);
 void addShapeOps(OpTable &table);
 void addSliceOps(OpTable &table);
 void addSoftmaxOps(OpTable &table);

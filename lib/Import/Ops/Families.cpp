@@ -26,6 +26,7 @@ void fp8c::import::registerAllFamilies(OpTable &table) {
   addQuantizeOps(table);
   addReductionOps(table);
   addResampleOps(table);
+  addScanOps(table);
   addShapeOps(table);
   addSliceOps(table);
   addSoftmaxOps(table);
