@@ -19,6 +19,8 @@
 
 #include "FusionGroups.h"
 
+#include "fp8c/Dialect/FP8/FP8.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
