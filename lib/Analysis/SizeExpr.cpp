@@ -240,30 +240,25 @@ SizeExpr SymbolicShape::mod(SizeExpr a, SizeExpr b) {
   return sub(a, mul(b, floorDiv(a, b)));
 }
 
-SizeExpr SymbolicShape::min(SizeExpr a, SizeExpr b) {
+SizeExpr SymbolicShape::extreme(Atom::Kind kind, SizeExpr a, SizeExpr b) {
   Range difference = getDifferenceRange(a, b);
+  bool isMin = kind == Atom::Kind::Min;
   if (difference.upper && *difference.upper <= 0)
-    return a;
+    return isMin ? a : b;
   if (difference.lower && *difference.lower >= 0)
-    return b;
+    return isMin ? b : a;
   Atom atom;
-  atom.kind = Atom::Kind::Min;
+  atom.kind = kind;
   bool swap = b->terms < a->terms;
   atom.lhs = swap ? b : a;
   atom.rhs = swap ? a : b;
   return atomExpr(getAtom(std::move(atom)));
 }
 
+SizeExpr SymbolicShape::min(SizeExpr a, SizeExpr b) {
+  return extreme(Atom::Kind::Min, a, b);
+}
+
 SizeExpr SymbolicShape::max(SizeExpr a, SizeExpr b) {
-  Range difference = getDifferenceRange(a, b);
-  if (difference.upper && *difference.upper <= 0)
-    return b;
-  if (difference.lower && *difference.lower >= 0)
-    return a;
-  Atom atom;
-  atom.kind = Atom::Kind::Max;
-  bool swap = b->terms < a->terms;
-  atom.lhs = swap ? b : a;
-  atom.rhs = swap ? a : b;
-  return atomExpr(getAtom(std::move(atom)));
+  return extreme(Atom::Kind::Max, a, b);
 }

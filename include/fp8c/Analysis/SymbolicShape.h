@@ -169,6 +169,8 @@ private:
   bool attempt(llvm::function_ref<void()> compute);
   SizeExpr atomExpr(unsigned atom);
   unsigned getAtom(Atom atom);
+  /// The least (kind Min) or greatest (Max) of two.
+  SizeExpr extreme(Atom::Kind kind, SizeExpr a, SizeExpr b);
   SizeExpr compute(mlir::Value index);
   SizeExpr computeDim(mlir::Value tensor, unsigned dim);
   SizeExpr opaqueDim(mlir::Value tensor, unsigned dim);

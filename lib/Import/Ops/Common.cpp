@@ -71,19 +71,25 @@ Type fp8c::import::promote(ImportContext &c, ArrayRef<Operand> operands) {
 // Elementwise
 //===----------------------------------------------------------------------===//
 
+/// A Python number as an element: rounded to f32 first, but for f64, as PyTorch
+/// does.
+static APFloat roundNumber(const Number &number, FloatType type) {
+  APFloat value(number.asDouble());
+  bool lossy;
+  if (type.getWidth() < 64)
+    value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &lossy);
+  value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
+  return value;
+}
+
 Value fp8c::import::readNumber(ImportContext &c, Scalars &s,
                                const Number &number, Type via, Type type) {
   if (number.size && isa<Value>(number.size))
     return s.convert(s.convert(cast<Value>(number.size), via), type);
   if (auto floating = dyn_cast<FloatType>(via)) {
     // Two roundings of a constant are done here, so that bodies hold one.
-    APFloat value(number.asDouble());
+    APFloat value = roundNumber(number, floating);
     bool lossy;
-    if (floating.getWidth() < 64)
-      value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
-                    &lossy);
-    value.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                  &lossy);
     value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
     return s.number(type, value.convertToDouble());
   }
@@ -178,14 +184,7 @@ Value fp8c::import::asOutput(ImportContext &c, Value tensor, unsigned index) {
 TypedAttr fp8c::import::getNumberAttr(Type type, const Number &number) {
   Builder builder(type.getContext());
   if (auto floating = dyn_cast<FloatType>(type)) {
-    APFloat value(number.asDouble());
-    bool lossy;
-    if (floating.getWidth() < 64)
-      value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
-                    &lossy);
-    value.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                  &lossy);
-    return builder.getFloatAttr(floating, value);
+    return builder.getFloatAttr(floating, roundNumber(number, floating));
   }
   int64_t integer = number.isFloat ? truncate(number.floating) : number.integer;
   if (type.isInteger(1))
