@@ -43,20 +43,29 @@ LogicalResult Compiler::load(StringRef path) {
   return narrowDims();
 }
 
-/// The symbol that a name means: a symbol's own, or that of an input's dim.
-static fp8::SymbolOp findSymbol(ModuleOp module, StringRef name) {
-  fp8::SymbolOp found;
+/// What a model has to have, whatever gave it.
+static LogicalResult checkModel(ModuleOp module) {
+  if (!module.lookupSymbol<func::FuncOp>("forward"))
+    return emitError(module.getLoc())
+           << "the model has no function 'forward', which a call runs";
+  return fp8::verifySymbols(module);
+}
+
+/// The declarations of the symbol that a name means: a symbol's own, or that of
+/// an input's dim.
+static std::vector<fp8::SymbolOp> findSymbol(ModuleOp module, StringRef name) {
+  std::vector<fp8::SymbolOp> found;
   auto lookup = [&](StringRef symbolName) {
     module.walk([&](fp8::SymbolOp symbol) {
       if (symbol.getName() == symbolName)
-        found = symbol;
+        found.push_back(symbol);
     });
   };
   lookup(name);
   auto function = module.lookupSymbol<func::FuncOp>("forward");
   auto [input, axis] = name.rsplit('.');
   unsigned dim;
-  if (found || !function || axis.getAsInteger(10, dim))
+  if (!found.empty() || axis.getAsInteger(10, dim))
     return found;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto given = function.getArgAttrOfType<StringAttr>(i, fp8::kInputNameAttr);
@@ -70,21 +79,25 @@ static fp8::SymbolOp findSymbol(ModuleOp module, StringRef name) {
 
 LogicalResult Compiler::narrowDims() {
   Builder builder(&context);
+  if (failed(checkModel(*module)))
+    return failure();
   for (const DimRange &range : options.dims) {
-    fp8::SymbolOp symbol = findSymbol(*module, range.name);
-    if (!symbol)
+    std::vector<fp8::SymbolOp> symbols = findSymbol(*module, range.name);
+    if (symbols.empty())
       return emitError(module->getLoc())
              << "'" << range.name << "' is no dynamic dim and no symbol";
-    int64_t min = symbol.getMin();
-    std::optional<uint64_t> max = symbol.getMax();
+    int64_t min = symbols.front().getMin();
+    std::optional<uint64_t> max = symbols.front().getMax();
     if (range.min < min || (max && range.max > int64_t(*max)))
       return emitError(module->getLoc())
              << "the range " << range.min << ".." << range.max << " of '"
              << range.name << "' is not within the model's " << min << ".."
              << (max ? std::to_string(*max) : "unbounded");
-    symbol.setMin(range.min);
-    symbol.setMaxAttr(builder.getI64IntegerAttr(range.max));
-    symbol.setMultiple(range.multiple);
+    for (fp8::SymbolOp symbol : symbols) {
+      symbol.setMin(range.min);
+      symbol.setMaxAttr(builder.getI64IntegerAttr(range.max));
+      symbol.setMultiple(range.multiple);
+    }
   }
   return success();
 }
@@ -161,10 +174,16 @@ static void dropUnused(ModuleOp plan, llvm::StringSet<> &used) {
 }
 
 LogicalResult Compiler::addStoredWeights(package::PackageContents &contents) {
+  const bool prepares = kernels->lookupSymbol<func::FuncOp>("prepare");
   for (auto global : kernels->getOps<fp8::GlobalOp>()) {
-    // What has no source is written by @prepare.
-    if (!global.getSource())
-      continue;
+    // A weight that has no source is written by @prepare.
+    if (!global.getSource()) {
+      if (global.getKind() == fp8::GlobalKind::Weight && prepares)
+        continue;
+      return emitError(global.getLoc())
+             << "'" << global.getSymName()
+             << "' has no source, which its first value comes from";
+    }
     auto type = cast<RankedTensorType>(global.getType());
     StringRef source = *global.getSource();
     StringRef entry = archive ? archive->find(source) : StringRef();

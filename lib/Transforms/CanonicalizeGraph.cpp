@@ -34,6 +34,9 @@ namespace {
 struct CanonicalizeGraphPass
     : public fp8c::impl::CanonicalizeGraphPassBase<CanonicalizeGraphPass> {
   void runOnOperation() override {
+    // The passes take the first declaration of a symbol for all.
+    if (failed(fp8::verifySymbols(getOperation())))
+      return signalPassFailure();
     fp8c::KeptSymbols symbols(getOperation());
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);

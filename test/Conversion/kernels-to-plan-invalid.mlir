@@ -25,3 +25,65 @@ func.func @forward(%x: tensor<2x8xf8E4M3FN>, %s: tensor<1x1xf32>) -> tensor<2x8x
   %0 = fp8.dequantize %x by %s <?x?> : tensor<2x8xf8E4M3FN>, tensor<1x1xf32> -> tensor<2x8xf32>
   return %0 : tensor<2x8xf32>
 }
+
+// -----
+
+// expected-error@+1 {{inputs 0 and 1 have one name, 'x'}}
+func.func @forward(%x: tensor<4xf32> {fp8.name = "x"}, %y: tensor<4xf32> {fp8.name = "x"}) {
+  return
+}
+
+// -----
+
+// A name that another argument has by default.
+// expected-error@+1 {{inputs 0 and 1 have one name, 'input1'}}
+func.func @forward(%x: tensor<4xf32> {fp8.name = "input1"}, %y: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{outputs 0 and 1 have one name, 'y'}}
+func.func @forward(%x: tensor<4xf32>) -> (tensor<4xf32> {fp8.name = "y"}, tensor<4xf32> {fp8.name = "y"}) {
+  return %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{input 0 has 3 : i64 as fp8.name, which is no string that names it}}
+func.func @forward(%x: tensor<4xf32> {fp8.name = 3}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 has 4 as dim 0 and 5 : i64 in fp8.dims}}
+func.func @forward(%x: tensor<4xf32> {fp8.dims = [5]}) {
+  return
+}
+
+// -----
+
+func.func @forward(%x: tensor<?xf32> {fp8.dims = ["n"]}) {
+  // expected-note@+1 {{first declared here}}
+  %n = fp8.symbol "n" min = 1 max = 8
+  // expected-error@+1 {{symbol 'n' has min = 3, multiple = 2 here and min = 1, max = 8, multiple = 1 where it is first declared}}
+  %m = fp8.symbol "n" min = 3 multiple = 2
+  return
+}
+
+// -----
+
+// expected-error@+1 {{a tensor of type 'tensor<4611686018427387904x8xf32>' needs more than 2^63 - 1 bytes}}
+func.func @forward(%x: tensor<4611686018427387904x8xf32>) {
+  return
+}
+
+// -----
+
+func.func @forward(%n: tensor<?xf32> {fp8.dims = ["n"]}) -> tensor<4611686018427387904x?xbf16> {
+  %s = fp8.symbol "n" min = 0
+  // expected-error@+1 {{a tensor of type 'tensor<4611686018427387904x?xbf16>' needs more than 2^63 - 1 bytes}}
+  %e = tensor.empty(%s) : tensor<4611686018427387904x?xbf16>
+  return %e : tensor<4611686018427387904x?xbf16>
+}

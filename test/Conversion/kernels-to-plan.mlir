@@ -166,3 +166,23 @@ func.func @forward(%x: tensor<4x8xbf16>) -> tensor<4x2xbf16> {
   %p = fp8.matmul %x, %t : tensor<4x8xbf16>, tensor<8x2xbf16> -> tensor<4x2xbf16>
   return %p : tensor<4x2xbf16>
 }
+
+// -----
+
+// A tensor without values is zeros where something reads it: in the output
+// itself, or in the part of a concatenation.
+
+// CHECK-LABEL: plan.entry @forward
+// CHECK-DAG: %[[Y:.*]] = plan.output "output0"
+// CHECK-DAG: %[[Z:.*]] = plan.output "output1"
+// CHECK-DAG: plan.fill %[[Y]] with 0
+// CHECK-DAG: %[[LOW:.*]] = plan.view %[[Z]] offset %c0
+// CHECK-DAG: %[[HIGH:.*]] = plan.view %[[Z]] offset %c15
+// CHECK-DAG: plan.fill %[[HIGH]] with 0
+// CHECK-NOT: plan.fill
+func.func @forward(%x: tensor<3x5xf32>) -> (tensor<3x5xf8E4M3FN>, tensor<5x5xf32>) {
+  %e = tensor.empty() : tensor<3x5xf8E4M3FN>
+  %p = tensor.empty() : tensor<2x5xf32>
+  %c = tensor.concat dim(0) %x, %p : (tensor<3x5xf32>, tensor<2x5xf32>) -> tensor<5x5xf32>
+  return %e, %c : tensor<3x5xf8E4M3FN>, tensor<5x5xf32>
+}

@@ -334,6 +334,16 @@ void Entry::convertAttention(fp8::AttentionOp op) {
 // Dispatch
 //===----------------------------------------------------------------------===//
 
+/// False for a use that asks for the size of a tensor alone, or writes what it
+/// holds.
+static bool readsElements(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+    return &use == &insert.getSourceMutable();
+  auto written = dyn_cast<DestinationStyleOpInterface>(user);
+  return !isa<tensor::DimOp>(user) && !(written && written.isDpsInit(&use));
+}
+
 LogicalResult Entry::convert(Operation *op) {
   if (isView(op)) {
     convertView(op);
@@ -385,8 +395,14 @@ LogicalResult Entry::convert(Operation *op) {
           return success();
         return convertFill(constant, constant.getValue());
       })
-      .Case<fp8::SymbolOp, fp8::CheckOp, tensor::EmptyOp, tensor::DimOp,
-            func::ReturnOp>([](auto) { return success(); })
+      .Case([&](tensor::EmptyOp empty) -> LogicalResult {
+        if (llvm::none_of(empty->getUses(), readsElements))
+          return success();
+        return convertFill(
+            empty, builder.getZeroAttr(getElementTypeOrSelf(empty.getType())));
+      })
+      .Case<fp8::SymbolOp, fp8::CheckOp, tensor::DimOp, func::ReturnOp>(
+          [](auto) { return success(); })
       .Default([&](Operation *) -> LogicalResult {
         if (isa<arith::ArithDialect>(op->getDialect()) &&
             llvm::none_of(op->getResultTypes(),

@@ -50,10 +50,8 @@ Entry::Entry(func::FuncOp func, plan::EntryOp entry, KernelTable &kernels,
 LogicalResult Entry::run() {
   for (Operation &op : func.front())
     positions[&op] = positions.size() + 1;
-  if (failed(shapes.run(func)))
-    return failure();
-  makeInputs();
-  if (failed(makeOutputs()))
+  if (failed(checkSizes()) || failed(shapes.run(func)) ||
+      failed(makeInputs()) || failed(makeOutputs()))
     return failure();
   place();
   for (Operation &op : func.front()) {
@@ -63,7 +61,28 @@ LogicalResult Entry::run() {
   }
   copyOutputs();
   storeState();
+  if (shapes.arith.isBroken())
+    return func.emitError("has a size that 64 bits do not hold, or one of too "
+                          "many terms");
   return success();
+}
+
+LogicalResult Entry::checkSizes() {
+  auto check = [](Value value) -> LogicalResult {
+    auto type = dyn_cast<ShapedType>(value.getType());
+    if (!type || !type.hasRank() || fp8::isAddressable(type))
+      return success();
+    return emitError(value.getLoc())
+           << "a tensor of type " << type << " needs more than 2^63 - 1 bytes";
+  };
+  for (Value argument : func.getArguments())
+    if (failed(check(argument)))
+      return failure();
+  WalkResult result = func.walk([&](Operation *op) {
+    return WalkResult(failure(llvm::any_of(
+        op->getResults(), [&](Value value) { return failed(check(value)); })));
+  });
+  return failure(result.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,33 +184,59 @@ plan::CopyOp Entry::copy(Location loc, const Layout &from, const Layout &to,
 // Inputs, outputs, state
 //===----------------------------------------------------------------------===//
 
-void Entry::makeInputs() {
+/// The names of arguments or results, each once.
+static FailureOr<SmallVector<std::string>>
+getNames(func::FuncOp func, unsigned count, StringRef kind,
+         llvm::function_ref<Attribute(unsigned)> getGiven) {
+  SmallVector<std::string> names;
+  llvm::StringMap<unsigned> known;
+  for (unsigned i = 0; i < count; ++i) {
+    Attribute given = getGiven(i);
+    auto name = dyn_cast_if_present<StringAttr>(given);
+    if (given && (!name || name.empty()))
+      return LogicalResult(func.emitError()
+                           << kind << " " << i << " has " << given << " as "
+                           << fp8::kInputNameAttr
+                           << ", which is no string that names it");
+    names.push_back(name ? name.str() : (kind + Twine(i)).str());
+    auto [it, isNew] = known.try_emplace(names.back(), i);
+    if (!isNew)
+      return LogicalResult(func.emitError()
+                           << kind << "s " << it->second << " and " << i
+                           << " have one name, '" << names.back() << "'");
+  }
+  return names;
+}
+
+LogicalResult Entry::makeInputs() {
+  auto names = getNames(func, func.getNumArguments(), "input", [&](unsigned i) {
+    return func.getArgAttr(i, fp8::kInputNameAttr);
+  });
+  if (failed(names))
+    return failure();
   for (BlockArgument argument : func.getArguments()) {
-    unsigned number = argument.getArgNumber();
-    auto name = func.getArgAttrOfType<StringAttr>(number, fp8::kInputNameAttr);
     const Sizes &sizes = shapes.sizes(argument);
     auto [type, dynamic] =
         getRootType(sizes, getElementTypeOrSelf(argument.getType()));
-    std::string text =
-        name ? name.getValue().str() : "input" + std::to_string(number);
     // The node of an input has the input's name.
-    Value root = plan::InputOp::create(builder, argument.getLoc(), type,
-                                       builder.getStringAttr(text), dynamic,
-                                       builder.getStringAttr(text));
+    StringAttr name = builder.getStringAttr((*names)[argument.getArgNumber()]);
+    Value root = plan::InputOp::create(builder, argument.getLoc(), type, name,
+                                       dynamic, name);
     rootSizes[root] = sizes;
     layouts[argument] = Layout::dense(shapes.arith, root, sizes);
   }
-}
-
-std::string Entry::getName(unsigned result) {
-  auto name = func.getResultAttrOfType<StringAttr>(result, fp8::kInputNameAttr);
-  return name ? name.getValue().str() : "output" + std::to_string(result);
+  return success();
 }
 
 LogicalResult Entry::makeOutputs() {
   Operation *terminator = func.front().getTerminator();
+  auto names = getNames(func, func.getNumResults(), "output", [&](unsigned i) {
+    return func.getResultAttr(i, fp8::kInputNameAttr);
+  });
+  if (failed(names))
+    return failure();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-    StringAttr name = builder.getStringAttr(getName(i));
+    StringAttr name = builder.getStringAttr((*names)[i]);
     if (isa<IndexType>(value.getType())) {
       plan::OutputIndexOp::create(builder, terminator->getLoc(), name,
                                   shapes.arith.value(shapes.index(value)));

@@ -37,7 +37,8 @@ std::optional<Layout> getSourceLayout(mlir::Operation *op, const Layout &result,
 /// True for ops that only reshape, slice, transpose or rename: a view where
 /// strides can express that.
 bool isView(mlir::Operation *op);
-/// True for ops that write their results to memory that may be chosen.
+/// True for ops that write their results to memory that may be chosen. A
+/// `tensor.empty` whose elements are read is zeros.
 bool isProducer(mlir::Operation *op);
 
 /// Converts one function.
@@ -50,11 +51,12 @@ public:
 
 private:
   // Signature: Entry.cpp.
-  void makeInputs();
+  mlir::LogicalResult makeInputs();
   mlir::LogicalResult makeOutputs();
   void storeState();
   void copyOutputs();
-  std::string getName(unsigned result);
+  /// No tensor of the function needs more memory than can be addressed.
+  mlir::LogicalResult checkSizes();
 
   // Memory: Entry.cpp.
   /// New memory of the entry for a tensor's sizes.

@@ -65,8 +65,15 @@ LogicalResult Shapes::visitArguments(func::FuncOp func) {
              << " and " << dims.size() << " entries in " << fp8::kDimsAttr;
     Sizes sizes(type.getRank());
     for (int64_t i = 0; i < type.getRank(); ++i) {
-      if (!type.isDynamicDim(i))
+      if (!type.isDynamicDim(i)) {
+        auto given = dims ? dyn_cast<IntegerAttr>(dims[i]) : IntegerAttr();
+        if (given && given.getValue().trySExtValue() != type.getDimSize(i))
+          return func.emitError()
+                 << "argument " << number << " has " << type.getDimSize(i)
+                 << " as dim " << i << " and " << Attribute(given) << " in "
+                 << fp8::kDimsAttr;
         continue;
+      }
       auto text = dims ? dyn_cast<StringAttr>(dims[i]) : StringAttr();
       SizeExpr size = text ? symbolic.parse(text) : nullptr;
       if (!size)
@@ -102,6 +109,8 @@ void Shapes::visitSymbol(fp8::SymbolOp symbol) {
 }
 
 LogicalResult Shapes::run(func::FuncOp func) {
+  if (failed(fp8::verifySymbols(func)))
+    return failure();
   for (auto symbol : func.getOps<fp8::SymbolOp>())
     visitSymbol(symbol);
   arith.setLoc(func.getLoc());

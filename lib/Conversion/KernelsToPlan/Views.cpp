@@ -22,7 +22,7 @@ bool toplan::isView(Operation *op) {
 bool toplan::isProducer(Operation *op) {
   return isa<fp8::KernelOp, fp8::MatmulOp, fp8::ScaledMatmulOp,
              fp8::AttentionOp, tensor::ConcatOp, tensor::InsertSliceOp,
-             linalg::FillOp, arith::ConstantOp>(op);
+             linalg::FillOp, arith::ConstantOp, tensor::EmptyOp>(op);
 }
 
 std::optional<Layout> toplan::getViewLayout(Operation *op, const Layout &source,

@@ -18,6 +18,33 @@ using namespace fp8c::fp8;
 // SymbolOp
 //===----------------------------------------------------------------------===//
 
+/// What a declaration says of its symbol's values.
+static auto getRules(SymbolOp symbol) {
+  return std::tuple(symbol.getMin(), symbol.getMax(), symbol.getMultiple());
+}
+
+LogicalResult fp8::verifySymbols(Operation *root) {
+  llvm::StringMap<SymbolOp> known;
+  auto describe = [](SymbolOp symbol) {
+    std::string text = "min = " + std::to_string(symbol.getMin());
+    if (symbol.getMax())
+      text += ", max = " + std::to_string(*symbol.getMax());
+    return text + ", multiple = " + std::to_string(symbol.getMultiple());
+  };
+  WalkResult result = root->walk([&](SymbolOp symbol) {
+    SymbolOp first = known.try_emplace(symbol.getName(), symbol).first->second;
+    if (getRules(first) == getRules(symbol))
+      return WalkResult::advance();
+    InFlightDiagnostic error =
+        symbol.emitError() << "symbol '" << symbol.getName() << "' has "
+                           << describe(symbol) << " here and "
+                           << describe(first) << " where it is first declared";
+    error.attachNote(first.getLoc()) << "first declared here";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult SymbolOp::verify() {
   // symbol_c1
   if (getName().empty())
@@ -41,6 +68,19 @@ LogicalResult SymbolOp::verify() {
 // GlobalOp, GlobalLoadOp, GlobalStoreOp
 //===----------------------------------------------------------------------===//
 
+bool fp8::isAddressable(ShapedType type) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return true;
+  Type element = type.getElementType();
+  int64_t bytes = element.isIntOrFloat()
+                      ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
+                      : 1;
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(bytes, size, bytes))
+      return false;
+  return true;
+}
+
 LogicalResult GlobalOp::verify() {
   // global_c1
   int64_t offset = getOffset();
@@ -48,6 +88,10 @@ LogicalResult GlobalOp::verify() {
     return emitOpError() << "expected an offset of at least 0 into a source, "
                             "got "
                          << offset;
+  // global_c2
+  if (!isAddressable(cast<ShapedType>(getType())))
+    return emitOpError() << "expected at most 2^63 - 1 bytes, got "
+                         << getType();
   return success();
 }
 

@@ -397,6 +397,11 @@ fp8.global state @global_c1 offset = 64 : tensor<4xf32>
 
 // -----
 
+// expected-error@below {{'fp8.global' op expected at most 2^63 - 1 bytes, got 'tensor<4611686018427387904x2xf32>'}}
+fp8.global state @global_c2 source = "w" : tensor<4611686018427387904x2xf32>
+
+// -----
+
 fp8.global weight @w source = "w" : tensor<4xf32>
 func.func @global_load_c1(%x: tensor<4xf32>) {
   // expected-error@below {{'fp8.global_load' op expected the name of an fp8.global, got @v}}

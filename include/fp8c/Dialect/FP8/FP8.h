@@ -36,14 +36,23 @@
 
 namespace fp8c::fp8 {
 
-/// True for the f8 types that values of the model may have: f8E4M3FN and f8E5M2.
+/// True for the f8 types that values of the model may have: f8E4M3FN and
+/// f8E5M2.
 bool isF8Type(mlir::Type type);
 
 /// The host's name of an f8 type (f8E8M0FNU included).
 F8Format getF8Format(mlir::Type type);
 
-/// The discardable attribute that names the graph node whose value an op's results are: a string, or an array with a
-/// string for each result. Kernels' yields keep it, plan values get it.
+/// False for a type whose static dims alone take more than 2^63 - 1 bytes.
+bool isAddressable(mlir::ShapedType type);
+
+/// Fails, with an error, where two declarations of one symbol under `root`
+/// differ.
+mlir::LogicalResult verifySymbols(mlir::Operation *root);
+
+/// The discardable attribute that names the graph node whose value an op's
+/// results are: a string, or an array with a string for each result. Kernels'
+/// yields keep it, plan values get it.
 inline constexpr llvm::StringLiteral kNodeAttr = "fp8.node";
 
 /// The attribute of an fp8.kernel with a name a result, "" for none.
@@ -52,8 +61,9 @@ inline constexpr llvm::StringLiteral kNodesAttr = "fp8.nodes";
 /// The discardable argument attribute that holds an input's name.
 inline constexpr llvm::StringLiteral kInputNameAttr = "fp8.name";
 
-/// The discardable argument attribute that says what its dims are: an array with
-/// an integer, or an expression of symbols as a string ("17*s0"), for each dim.
+/// The discardable argument attribute that says what its dims are: an array
+/// with an integer, or an expression of symbols as a string ("17*s0"), for each
+/// dim.
 inline constexpr llvm::StringLiteral kDimsAttr = "fp8.dims";
 
 } // namespace fp8c::fp8
