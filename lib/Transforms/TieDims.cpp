@@ -94,7 +94,20 @@ void Propagation::tieGeneric(linalg::GenericOp op) {
   loops[op] = own;
 }
 
+/// A product has no name of its own: the reshape of its result has the node's.
+/// The reshape may go, so the product, of the same elements, has the name too.
+static void nameProduct(Operation *view) {
+  Operation *product = view->getOperand(0).getDefiningOp();
+  if (!isa_and_present<fp8::MatmulOp, fp8::ScaledMatmulOp, fp8::AttentionOp>(
+          product) ||
+      isa<linalg::TransposeOp>(view) || product->hasAttr(fp8::kNodeAttr))
+    return;
+  if (Attribute name = view->getAttr(fp8::kNodeAttr))
+    product->setAttr(fp8::kNodeAttr, name);
+}
+
 void Propagation::tieView(Operation *op) {
+  nameProduct(op);
   Value source = op->getOperand(0), result = op->getResult(0);
   SmallVector<int> from(getDims(source)), to(getDims(result));
   bool tied = true;

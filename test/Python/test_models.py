@@ -16,9 +16,5 @@ def test_end_to_end(tool, package, model):
 
 
 @pytest.mark.parametrize("model", all_models(), ids=str)
-def test_lockstep(tool, package, model):
-    state = []
-    if model.has_state:  # the trace is of the last call: it begins with PyTorch's state
-        state = [f"--state-in={model.file('start')}", f"--expect-state={model.file('state')}"]
-    tool("fp8-run", package, f"--inputs={model.file('inputs')}",
-         f"--expect-trace={model.file('trace')}", *state)
+def test_lockstep(lockstep, model):
+    lockstep()

@@ -120,6 +120,25 @@ func.func @transpose_between(%x: tensor<?x64xbf16> {fp8.dims = ["s0", 64]}) -> t
   return %q : tensor<64x?xf8E4M3FN>
 }
 
+// A product's name stands on the reshape of its result. The reshape goes, the
+// name stays: lock-step compares the product by it.
+// CHECK-LABEL: @product_keeps_name
+// CHECK: fp8.matmul %{{.+}} {fp8.node = "linear"}
+// CHECK-NOT: fp8.node
+// CHECK: math.tanh
+func.func @product_keeps_name(%a: tensor<6x16xbf16>, %b: tensor<16x8xbf16>) -> tensor<2x3x8xbf16> {
+  %p = fp8.matmul %a, %b : tensor<6x16xbf16>, tensor<16x8xbf16> -> tensor<6x8xbf16>
+  %s = tensor.expand_shape %p [[0, 1], [2]] output_shape [2, 3, 8] {fp8.node = "linear"} : tensor<6x8xbf16> into tensor<2x3x8xbf16>
+  %e = tensor.empty() : tensor<2x3x8xbf16>
+  %q = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s : tensor<2x3x8xbf16>) outs(%e : tensor<2x3x8xbf16>) {
+  ^bb0(%x: bf16, %o: bf16):
+    %r = math.tanh %x : bf16
+    linalg.yield %r : bf16
+  } -> tensor<2x3x8xbf16>
+  return %q : tensor<2x3x8xbf16>
+}
+
 // Places are computed from a loop's index: it is not split.
 // CHECK-LABEL: @negative_index
 // CHECK: tensor.expand_shape
