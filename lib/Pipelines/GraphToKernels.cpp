@@ -27,6 +27,7 @@ static void buildGraphPipeline(OpPassManager &manager) {
   graph.addPass(createConvertElementwiseToLinalgPass());
   graph.addPass(createRecognizeAttentionPass());
   graph.addPass(createRecognizeScaledCastsPass());
+  graph.addPass(createFlattenProductsPass());
   graph.addPass(createCanonicalizeGraphPass());
 }
 

@@ -19,6 +19,27 @@ def CanonicalizeGraphPass : Pass<"fp8-canonicalize-graph", "::mlir::func::FuncOp
   }];
 }
 
+def FlattenProductsPass : Pass<"fp8-flatten-products", "::mlir::func::FuncOp"> {
+  let summary = "One product over all rows where every batch has the same right side";
+  let description = [{
+    Core ATen spells a linear layer of a tensor with several outer dims as a batched product whose weight is expanded to a
+    copy a batch. It becomes one product with the weight as it is, over the rows of all batches. Bit-exact: each element is
+    the sum of the same terms in the same order.
+
+    ```mlir
+    %0 = linalg.generic ... ins(%w : tensor<64x32xbf16>) -> tensor<?x64x32xbf16>
+    %1 = fp8.matmul %x, %0 : tensor<?x?x64xbf16>, tensor<?x64x32xbf16> -> tensor<?x?x32xbf16>
+    ```
+    becomes
+    ```mlir
+    %0 = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x64xbf16> into tensor<?x64xbf16>
+    %1 = fp8.matmul %0, %w : tensor<?x64xbf16>, tensor<64x32xbf16> -> tensor<?x32xbf16>
+    %2 = tensor.expand_shape %1 [[0, 1], [2]] output_shape [%b, %m, 32] : tensor<?x32xbf16> into tensor<?x?x32xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::fp8c::fp8::FP8Dialect"];
+}
+
 def PropagateReshapesPass : Pass<"fp8-propagate-reshapes", "::mlir::func::FuncOp"> {
   let summary = "Move reshapes and transposes out of the way of fusion";
   let description = [{
