@@ -207,7 +207,7 @@ LogicalResult Shapes::visitKernel(Operation *op) {
     if (isa<IndexType>(argument.getType()))
       indices[argument] = index(capture);
     else
-      tensorSizes[argument] = sizes(capture);
+      setSizes(argument, sizes(capture));
   }
   for (Operation &inner : body.without_terminator())
     if (failed(visit(&inner)))
