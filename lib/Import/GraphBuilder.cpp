@@ -154,6 +154,25 @@ void GraphBuilder::checkEqual(OpFoldResult a, OpFoldResult b,
   fp8::CheckOp::create(builder, loc, condition, message.str());
 }
 
+void GraphBuilder::checkLessEqual(OpFoldResult a, OpFoldResult b,
+                                  const Twine &message) {
+  if (arith.knownLessEqual(a, b))
+    return;
+  if (arith.knownLessEqual(arith.add(b, arith.constant(1)), a)) {
+    std::optional<int64_t> left = arith.getConstant(a);
+    std::optional<int64_t> right = arith.getConstant(b);
+    if (left && right)
+      return fail(message + ": expected at most " + Twine(*right) + ", got " +
+                  Twine(*left));
+    return fail(message + ": that never holds");
+  }
+  if (!ordered.insert({arith.value(a), arith.value(b)}).second)
+    return;
+  Value condition = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::sle, arith.value(a), arith.value(b));
+  fp8::CheckOp::create(builder, loc, condition, message.str());
+}
+
 Value GraphBuilder::empty(ArrayRef<OpFoldResult> sizes, Type element) {
   return tensor::EmptyOp::create(builder, loc, sizes, element);
 }

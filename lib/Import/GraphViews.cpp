@@ -246,10 +246,15 @@ Value GraphBuilder::transpose(Value tensor, int64_t a, int64_t b) {
 }
 
 OpFoldResult GraphBuilder::wrapIndex(OpFoldResult index, OpFoldResult size) {
-  std::optional<int64_t> number = getConstantIntValue(index);
-  if (!number)
+  OpFoldResult zero = arith.constant(0);
+  if (arith.knownLessEqual(zero, index))
     return index;
-  return *number < 0 ? arith.add(size, index) : index;
+  if (getConstantIntValue(index))
+    return arith.add(size, index);
+  // 1 for an index below 0, else 0.
+  OpFoldResult fromEnd =
+      arith.max(zero, arith.min(arith.constant(1), arith.sub(zero, index)));
+  return arith.add(index, arith.mul(size, fromEnd));
 }
 
 bool GraphBuilder::checkDim(int64_t dim, size_t rank) {
@@ -283,7 +288,6 @@ Value GraphBuilder::select(Value tensor, int64_t dim, OpFoldResult index) {
   dim = wrapDim(dim, result.size());
   if (!checkDim(dim, result.size()))
     return tensor;
-  index = wrapIndex(index, result[dim]);
   result.erase(result.begin() + dim);
   return reshape(slice(tensor, dim, index, arith.constant(1)), result);
 }
@@ -302,6 +306,9 @@ Value GraphBuilder::insertSlice(Value tensor, Value source, int64_t dim,
       steps(all.size(), arith.constant(1));
   offsets[dim] = start;
   steps[dim] = arith.constant(step);
+  for (size_t i = 0; i < all.size(); ++i)
+    if (static_cast<int64_t>(i) != dim)
+      checkEqual(all[i], part[i], "what is written over a part has its sizes");
   return remember(tensor::InsertSliceOp::create(builder, loc, source, tensor,
                                                 offsets, part, steps),
                   all);

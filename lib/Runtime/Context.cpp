@@ -8,6 +8,8 @@
 
 #include "Context.h"
 
+#include "MemoryPlanner.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -79,8 +81,10 @@ ShapeInstance &Context::instanceFor(const DLTensor *const *inputs,
       std::make_unique<ShapeInstance>(*program, entry, *queue, dims);
   bindStored(*instance);
   // Memory first: when there is none the context is as before.
-  if (instance->arenaBytes() > arena.size())
-    arena = DeviceMemory(device, instance->arenaBytes());
+  // Tensors without elements lie at its start, so there always is some.
+  const int64_t bytes = std::max(instance->arenaBytes(), kAlignment);
+  if (bytes > arena.size())
+    arena = DeviceMemory(device, bytes);
   queue->reserve(instance->scratchBytes());
   if (instances.size() >= cachedShapes)
     instances.pop_back();

@@ -206,8 +206,13 @@ void ShapeInstance::prepare(PreparedStep &step) {
 
 void ShapeInstance::patchPointers(char *arena) {
   for (const Place &place : places) {
+    Tensor &tensor = tensors[place.value];
     char *base = place.inArena ? arena : roots[place.root];
-    tensors[place.value].data = base ? base + place.offset : nullptr;
+    tensor.data = base ? base + place.offset : nullptr;
+    // A kernel that reads with computed indices may load an element that it
+    // does not use.
+    if (tensor.elements == 0)
+      tensor.data = arena;
   }
   for (PreparedStep &step : steps)
     for (size_t i = 0; i < step.operands.size(); ++i)

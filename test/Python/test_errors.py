@@ -81,3 +81,60 @@ def test_inputs_may_be_views(tool, tmp_path):
     graph = Graph.export(tool, tmp_path, Function(lambda x: x + 1), (torch.ones(3, 4),))
     transposed = torch.arange(12.0).reshape(4, 3).t()
     assert torch.equal(graph(transposed)[0], transposed + 1)
+
+
+PARTS = """
+%x = input f32[s0, 8]
+%y = input f32[s1]
+%n = aten.sym_size.int(self=%y, dim=0) -> size s1
+%m = _operator.neg(a=@n) -> size -s1
+"""
+# What PyTorch says of x with 5 rows and y with 9 or 3, which an export without guards leaves to the call.
+OUT_OF_RANGE = {
+    "select": ("aten.select.int(self=%x, dim=0, index=@n) -> f32[8]", "the index of a select is in its dim"),
+    "select from the end": ("aten.select.int(self=%x, dim=0, index=@m) -> f32[8]", "the index of a select is in its dim"),
+    "narrow": ("aten.narrow.default(self=%x, dim=0, start=@n, length=2) -> f32[2, 8]",
+               "start + length of a narrow is within its dim"),
+    "select_scatter": ("aten.select_scatter.default(self=%x, src=%r, dim=0, index=@n) -> f32[s0, 8]",
+                       "the index of a select is in its dim"),
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+def test_parts_out_of_range(parse_graph, name):
+    node, message = OUT_OF_RANGE[name]
+    graph = parse_graph(PARTS + f"%r = aten.sum.dim_IntList(self=%x, dim=[0]) -> f32[8]\n%z = {node}\nreturn %z\n")
+    x = torch.arange(40.0).reshape(5, 8)
+    errors = graph.error(x, torch.ones(9))
+    assert message in errors and 's1 = 9 (dim 0 of input "y")' in errors and errors.count("\n") == 1, errors
+    expected = {"select": x[3], "select from the end": x[-3], "narrow": x.narrow(0, 3, 2),
+                "select_scatter": x.select_scatter(x.sum(0), 0, 3)}
+    assert torch.equal(graph(x, torch.ones(3))[0], expected[name])
+
+
+@pytest.mark.parametrize("rows", [3, 9])
+def test_bounds_from_the_end(parse_graph, rows):
+    """A slice clamps its bounds, and a bound below 0 counts from the end."""
+    graph = parse_graph(PARTS + "%z = aten.slice.Tensor(self=%x, dim=0, start=@m, end=9223372036854775807) -> "
+                        "f32[Min(s0, s1), 8]\nreturn %z\n")
+    x = torch.arange(40.0).reshape(5, 8)
+    assert torch.equal(graph(x, torch.ones(rows))[0], x[-rows:])
+
+
+@pytest.mark.parametrize("node", [
+    "aten.index_select.default(self=%x, dim=0, index=%i) -> f32[s1, 8]", "aten.embedding.default(weight=%x, indices=%i) -> f32[s1, 8]",
+    "aten.index.Tensor(self=%x, indices=[%i]) -> f32[s1, 8]"])
+def test_indices_of_nothing(parse_graph, node):
+    graph = parse_graph(f"%x = input f32[s0, 8]\n%i = input i64[s1]\n%z = {node}\nreturn %z\n")
+    x, i = torch.ones(2, 8), torch.tensor([1, 0, 1])
+    assert torch.equal(graph(x, i)[0], x[i])
+    assert graph(x[:0], i[:0])[0].shape == (0, 8)
+    assert "a dim that is indexed has an element" in graph.error(x[:0], i)
+
+
+def test_pad_of_nothing(parse_graph):
+    graph = parse_graph("%x = input f32[s0]\n%z = aten.constant_pad_nd.default(self=%x, pad=[1, 2], value=3) -> f32[s0 + 3]\n"
+                        "%r = aten.roll.default(self=%x, shifts=[1], dims=[0]) -> f32[s0]\nreturn %z, %r\n")
+    z, r = graph(torch.ones(0))
+    assert torch.equal(z, torch.full((3,), 3.0)) and r.shape == (0,)
+    assert torch.equal(graph(torch.arange(3.0))[1], torch.tensor([2.0, 0.0, 1.0]))

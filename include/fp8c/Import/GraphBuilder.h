@@ -145,12 +145,14 @@ public:
   mlir::Value squeeze(mlir::Value tensor, llvm::ArrayRef<int64_t> dims);
   mlir::Value permute(mlir::Value tensor, llvm::ArrayRef<int64_t> permutation);
   mlir::Value transpose(mlir::Value tensor, int64_t a, int64_t b);
-  /// `count` elements of a dim from `start` with a step; all in range.
+  /// `count` elements of a dim from `start` with a step. The caller has checked
+  /// that all are in range.
   mlir::Value slice(mlir::Value tensor, int64_t dim, mlir::OpFoldResult start,
                     mlir::OpFoldResult count, int64_t step = 1);
-  /// One index of a dim, which goes.
+  /// One index of a dim, in range; the dim goes.
   mlir::Value select(mlir::Value tensor, int64_t dim, mlir::OpFoldResult index);
-  /// The tensor with `source` written over such a slice.
+  /// The tensor with `source` written over such a slice; the other dims are
+  /// checked to be equal.
   mlir::Value insertSlice(mlir::Value tensor, mlir::Value source, int64_t dim,
                           mlir::OpFoldResult start, int64_t step = 1);
   /// Repeats dims of size 1 and adds dims in front; the tensor itself where
@@ -161,13 +163,15 @@ public:
   /// The same values under a type that says what `newSizes` say.
   mlir::Value refine(mlir::Value tensor,
                      llvm::ArrayRef<mlir::OpFoldResult> newSizes);
-  /// An index value that is in range for a Python index (negative: from the
-  /// end).
+  /// A Python index counted from the start: those below 0 count from the end.
   mlir::OpFoldResult wrapIndex(mlir::OpFoldResult index,
                                mlir::OpFoldResult size);
   /// A condition on sizes that the call must meet, unless it is known to hold.
   void checkEqual(mlir::OpFoldResult a, mlir::OpFoldResult b,
                   const llvm::Twine &message);
+  /// The same of `a <= b`; an error where that never holds.
+  void checkLessEqual(mlir::OpFoldResult a, mlir::OpFoldResult b,
+                      const llvm::Twine &message);
 
 private:
   /// Fails unless the dim is one of `rank`.
@@ -182,6 +186,8 @@ private:
   llvm::DenseMap<mlir::Value, Sizes> knownSizes;
   /// Pairs of sizes that a check compares already.
   llvm::DenseSet<std::pair<mlir::Value, mlir::Value>> checked;
+  /// The same where a check orders them.
+  llvm::DenseSet<std::pair<mlir::Value, mlir::Value>> ordered;
 };
 
 } // namespace fp8c::import

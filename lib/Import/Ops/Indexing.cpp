@@ -34,6 +34,14 @@ static Value inRange(GraphBuilder &g, Scalars &s, Value index,
   return s.max(s.min(index, last), zero);
 }
 
+/// Where there are indices there is something to index: the last element that
+/// an index out of range reads.
+static void checkIndexed(GraphBuilder &g, const Sizes &indices,
+                         OpFoldResult limit) {
+  g.checkLessEqual(g.arith.min(g.arith.product(indices), g.arith.constant(1)),
+                   limit, "a dim that is indexed has an element");
+}
+
 /// An index size as an operand of a body.
 static Value sizeIn(Scalars &s, OpFoldResult size) {
   if (auto constant = getConstantIntValue(size))
@@ -59,6 +67,7 @@ static Results embedding(ImportContext &c) {
   Sizes sizes = g.sizes(indices);
   sizes.push_back(g.size(weight, 1));
   OpFoldResult rows = g.size(weight, 0);
+  checkIndexed(g, g.sizes(indices), rows);
   return one(g.generate(sizes, elementOf(weight), indices, {allDims(indices)},
                         [&](Scalars &s, ValueRange v) {
                           Value row = inRange(g, s, v[0], rows, false);
@@ -78,6 +87,7 @@ static Results indexSelect(ImportContext &c) {
   Sizes sizes = g.sizes(self);
   OpFoldResult limit = sizes[*dim];
   sizes[*dim] = g.size(index, 0);
+  checkIndexed(g, g.sizes(index), limit);
   return one(g.generate(sizes, elementOf(self), index,
                         {SmallVector<int64_t>{*dim}},
                         [&](Scalars &s, ValueRange v) {
@@ -96,6 +106,12 @@ static Results gather(ImportContext &c) {
   if (rankOf(self) != rankOf(index) || rankOf(self) == 0)
     return c.error() << "expected a tensor and indices of one rank";
   OpFoldResult limit = g.size(self, *dim);
+  checkIndexed(g, g.sizes(index), limit);
+  for (int64_t other = 0; other < rankOf(self); ++other)
+    if (other != *dim)
+      g.checkLessEqual(g.size(index, other), g.size(self, other),
+                       "the indices of a gather have no dim that is larger "
+                       "than the tensor's");
   return one(g.generate(g.sizes(index), elementOf(self), index,
                         {allDims(index)}, [&](Scalars &s, ValueRange v) {
                           SmallVector<Value> position(v.drop_front());
@@ -134,6 +150,9 @@ static Results index(ImportContext &c) {
     return one(self);
   bool adjacent = last - first + 1 == static_cast<int64_t>(given.size());
   Sizes broadcast = g.broadcastSizes(all), sizes, selfSizes = g.sizes(self);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (indices[dim])
+      checkIndexed(g, broadcast, selfSizes[dim]);
   int64_t place = adjacent ? first : 0;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (!indices[dim])
@@ -192,7 +211,8 @@ static Results roll(ImportContext &c) {
     if (isConstantIntValue(size, 0))
       continue;
     // out[i] = in[(i - shift) mod size] with a shift in [0, size).
-    OpFoldResult amount = g.arith.mod(shift, size);
+    OpFoldResult amount =
+        g.arith.mod(shift, g.arith.max(size, g.arith.constant(1)));
     Value from = source;
     source = g.generate(
         g.sizes(from), elementOf(from), [&](Scalars &s, ValueRange v) {
@@ -245,6 +265,14 @@ static Results padBy(ImportContext &c, const Number &value, StringRef mode) {
   for (size_t i = 0; i < pads.size() / 2; ++i) {
     int64_t dim = rank - 1 - i;
     before[dim] = pads[2 * i];
+    for (OpFoldResult pad : {pads[2 * i], pads[2 * i + 1]})
+      if (mode == "reflect")
+        g.checkLessEqual(g.arith.add(pad, g.arith.constant(1)), old[dim],
+                         "what is padded by reflection is smaller than its "
+                         "dim");
+      else if (mode == "replicate")
+        g.checkLessEqual(g.arith.constant(1), old[dim],
+                         "a dim that is padded with its edge has one");
     sizes[dim] =
         g.arith.add(old[dim], g.arith.add(pads[2 * i], pads[2 * i + 1]));
   }
@@ -268,8 +296,10 @@ static Results padBy(ImportContext &c, const Number &value, StringRef mode) {
         at = s.sub(last, s.abs(s.sub(last, at)));
       }
       Value clamped = s.max(s.min(at, last), zero);
+      // In an empty dim nothing is inside, 0 neither.
       if (mode == "constant")
-        inside = s.mul(inside, s.compare(Compare::EQ, at, clamped));
+        inside = s.mul(inside, s.mul(s.compare(Compare::EQ, at, clamped),
+                                     s.compare(Compare::LE, at, last)));
       position[dim] = clamped;
     }
     Value element = g.extract(s, self, position);

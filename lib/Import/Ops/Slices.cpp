@@ -22,17 +22,22 @@ struct Span {
 } // namespace
 
 /// A Python index as one in [0, size].
-static OpFoldResult clampIndex(SizeArith &arith, OpFoldResult index,
+static OpFoldResult clampIndex(GraphBuilder &g, OpFoldResult index,
                                OpFoldResult size) {
-  OpFoldResult zero = arith.constant(0);
-  if (std::optional<int64_t> number = getConstantIntValue(index)) {
-    // "To the end" is written as a very large number.
-    if (*number > std::numeric_limits<int64_t>::max() / 2)
-      return size;
-    if (*number < 0)
-      index = arith.add(size, index);
-  }
-  return arith.max(zero, arith.min(index, size));
+  // "To the end" is written as a very large number.
+  if (getConstantIntValue(index).value_or(0) >
+      std::numeric_limits<int64_t>::max() / 2)
+    return size;
+  index = g.wrapIndex(index, size);
+  return g.arith.max(g.arith.constant(0), g.arith.min(index, size));
+}
+
+/// Puts what was written to a view back over its part of the base.
+static FailureOr<Value> putBack(ImportContext &c, Value base, Value written,
+                                const Span &range) {
+  c.graph.checkEqual(c.graph.size(written, range.dim), range.count,
+                     "what is written over a part has its sizes");
+  return c.graph.insertSlice(base, written, range.dim, range.start, range.step);
 }
 
 /// The range of a slice, by Python's rules.
@@ -51,10 +56,10 @@ static FailureOr<Span> sliceRange(ImportContext &c) {
   Span range;
   range.dim = *dim;
   range.step = *step;
-  range.start = c.has("start") ? clampIndex(arith, c.size("start"), size)
+  range.start = c.has("start") ? clampIndex(c.graph, c.size("start"), size)
                                : arith.constant(0);
   OpFoldResult end =
-      c.has("end") ? clampIndex(arith, c.size("end"), size) : size;
+      c.has("end") ? clampIndex(c.graph, c.size("end"), size) : size;
   range.count =
       arith.max(arith.constant(0), arith.ceilDiv(arith.sub(end, range.start),
                                                  arith.constant(*step)));
@@ -89,8 +94,7 @@ static FailureOr<Value> sliceBack(ImportContext &c, Value base, Value written) {
   FailureOr<Span> range = sliceRange(c);
   if (failed(range))
     return failure();
-  return c.graph.insertSlice(base, written, range->dim, range->start,
-                             range->step);
+  return putBack(c, base, written, *range);
 }
 
 /// self with src in the place of a slice.
@@ -108,9 +112,15 @@ static FailureOr<Span> narrowRange(ImportContext &c) {
     return failure();
   if (rankOf(self) == 0)
     return c.error() << "expected a tensor with a dim";
-  OpFoldResult start =
-      c.graph.wrapIndex(c.size("start"), c.graph.size(self, *dim));
-  return Span{*dim, start, c.size("length"), 1};
+  SizeArith &arith = c.graph.arith;
+  OpFoldResult size = c.graph.size(self, *dim), length = c.size("length");
+  OpFoldResult start = c.graph.wrapIndex(c.size("start"), size);
+  OpFoldResult zero = arith.constant(0);
+  c.graph.checkLessEqual(zero, start, "the start of a narrow is in its dim");
+  c.graph.checkLessEqual(zero, length, "the length of a narrow is at least 0");
+  c.graph.checkLessEqual(arith.add(start, length), size,
+                         "start + length of a narrow is within its dim");
+  return Span{*dim, start, length, 1};
 }
 
 static Results narrow(ImportContext &c) {
@@ -125,7 +135,7 @@ static FailureOr<Value> narrowBack(ImportContext &c, Value base,
   FailureOr<Span> range = narrowRange(c);
   if (failed(range))
     return failure();
-  return c.graph.insertSlice(base, written, range->dim, range->start);
+  return putBack(c, base, written, *range);
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,7 +156,12 @@ static FailureOr<std::pair<int64_t, OpFoldResult>> selection(ImportContext &c) {
   if (number && limit && (*number < -*limit || *number >= *limit))
     return c.error() << "'index' must be in [" << -*limit << ", " << *limit - 1
                      << "], got " << *number;
-  return std::make_pair(*dim, c.graph.wrapIndex(index, size));
+  SizeArith &arith = c.graph.arith;
+  index = c.graph.wrapIndex(index, size);
+  StringRef message = "the index of a select is in its dim";
+  c.graph.checkLessEqual(arith.constant(0), index, message);
+  c.graph.checkLessEqual(arith.add(index, arith.constant(1)), size, message);
+  return std::make_pair(*dim, index);
 }
 
 static Results select(ImportContext &c) {
@@ -216,8 +231,7 @@ static FailureOr<Value> splitBack(ImportContext &c, Value base, Value written) {
     return failure();
   if (c.getViewIndex() >= ranges->size())
     return c.error() << "has no part " << c.getViewIndex();
-  const Span &range = (*ranges)[c.getViewIndex()];
-  return c.graph.insertSlice(base, written, range.dim, range.start);
+  return putBack(c, base, written, (*ranges)[c.getViewIndex()]);
 }
 
 static Results unbind(ImportContext &c) {

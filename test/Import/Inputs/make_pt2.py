@@ -5,10 +5,12 @@
     %x = input bf16[s0, 64]
     %y = aten.gelu.default(self=%x, approximate="tanh") -> bf16[s0, 64]
     %a, %b = aten.chunk.default(self=%x, chunks=2, dim=1) -> bf16[s0, 32], bf16[s0, 32]
+    %n = aten.sym_size.int(self=%x, dim=0) -> size s0
+    %z = aten.select.int(self=%x, dim=0, index=@n) -> bf16[64]
     guard L['x'].size()[0] >= 2
     return %y
 
-Values of arguments: %name a tensor, [..] a list of integers or tensors, a number, True, False, None, "text", and a dtype
+Values of arguments: %name a tensor, @name a size, [..] a list of integers or tensors, a number, True, False, None, "text", and a dtype
 as !bf16. A size is a number, a product of symbols as srepr, or another expression as Python, `floordiv` for `//`.
 """
 
@@ -32,7 +34,7 @@ def size(text):
 
 def meta(text):
     dtype, sizes = re.fullmatch(r"(\w+)\[(.*)\]", text.strip()).groups()
-    sizes = [size(s.strip()) for s in sizes.split(",") if s.strip()]
+    sizes = [size(s.strip()) for s in re.split(r",(?![^(]*\))", sizes) if s.strip()]
     return {"dtype": DTYPES[dtype], "sizes": sizes, "requires_grad": False, "device": {"type": "cpu", "index": None},
             "strides": [{"as_int": 1}] * len(sizes), "storage_offset": {"as_int": 0}, "layout": 7}
 
@@ -49,6 +51,8 @@ def value(text):
         return {"as_ints": [int(part) for part in parts]}
     if text.startswith("%"):
         return {"as_tensor": {"name": text[1:]}}
+    if text.startswith("@"):
+        return {"as_sym_int": {"as_name": text[1:]}}
     if text.startswith("!"):
         return {"as_scalar_type": DTYPES[text[1:]]}
     if text.startswith('"'):
@@ -61,7 +65,7 @@ def value(text):
 
 
 def main():
-    tensors, inputs, nodes, returned, symbols, guards = {}, [], [], [], set(), []
+    tensors, sizes, inputs, nodes, returned, symbols, guards = {}, {}, [], [], [], set(), []
     for number, line in enumerate(sys.stdin, 1):
         line = line.split("//")[0].strip()
         if not line:
@@ -80,9 +84,12 @@ def main():
             tensors[names[0]] = meta(rest[len("input "):])
             continue
         target, arguments, results = re.fullmatch(r"([\w.]+)\((.*)\) -> (.*)", rest).groups()
-        for name, result in zip(names, split(results)):
-            tensors[name] = meta(result)
-        outputs = [{"as_tensor": {"name": name}} for name in names]
+        if results.startswith("size "):
+            sizes[names[0]] = size(results[len("size "):])
+            outputs = [{"as_sym_int": {"as_name": names[0]}}]
+        else:
+            tensors.update((name, meta(result)) for name, result in zip(names, split(results)))
+            outputs = [{"as_tensor": {"name": name}} for name in names]
         if any(word in target for word in ("chunk", "split", "unbind")):
             outputs = [{"as_tensors": [{"name": name} for name in names]}]
         bound = [argument.split("=", 1) for argument in split(arguments)]
@@ -93,7 +100,7 @@ def main():
             "metadata": {"stack_trace": f'File "model.py", line {number}, in forward\n    {line}'}})
     graph = {"inputs": [{"as_tensor": {"name": name}} for name in inputs],
              "outputs": [{"as_tensor": {"name": name}} for name in returned], "nodes": nodes, "tensor_values": tensors,
-             "sym_int_values": {}, "sym_bool_values": {}, "sym_float_values": {}, "custom_obj_values": {},
+             "sym_int_values": sizes, "sym_bool_values": {}, "sym_float_values": {}, "custom_obj_values": {},
              "is_single_tensor_return": False}
     signature = {"input_specs": [{"user_input": {"arg": {"as_tensor": {"name": name}}}} for name in inputs],
                  "output_specs": [{"user_output": {"arg": {"as_tensor": {"name": name}}}} for name in returned]}
