@@ -168,6 +168,9 @@ fp8rt_context_create(fp8rt_program_t *program,
             FP8RT_INVALID_ARGUMENT, "threads is ", options.threads);
     require(options.cached_shapes >= 0, FP8RT_INVALID_ARGUMENT,
             "cached_shapes is ", options.cached_shapes);
+    require(options.graphs >= FP8RT_GRAPHS_AUTO &&
+                options.graphs <= FP8RT_GRAPHS_ON,
+            FP8RT_INVALID_ARGUMENT, "graphs is ", options.graphs);
     program->programs->freeze();
     std::shared_ptr<State> state;
     if (options.state) {
@@ -179,8 +182,7 @@ fp8rt_context_create(fp8rt_program_t *program,
     }
     state->attach(device);
     *out_context = new fp8rt_context_t{
-        {std::move(device), std::move(plan), std::move(state), options.entry,
-         options.threads, options.cached_shapes ? options.cached_shapes : 16}};
+        {std::move(device), std::move(plan), std::move(state), options}};
   });
 }
 

@@ -16,6 +16,12 @@
 using namespace fp8c::rt;
 using wire::ValueKind;
 
+/// Shapes that stay prepared unless the caller says more.
+static constexpr size_t kCachedShapes = 16;
+/// Graphs of a shape: callers may take turns with as many sets of inputs and
+/// outputs.
+static constexpr size_t kGraphs = 8;
+
 namespace {
 /// A call on a queue.
 struct QueueScope {
@@ -26,12 +32,18 @@ struct QueueScope {
 } // namespace
 
 Context::Context(std::shared_ptr<Device> where, std::shared_ptr<Program> owner,
-                 std::shared_ptr<State> shared, const char *entryName,
-                 int threads, int cachedShapes)
+                 std::shared_ptr<State> shared,
+                 const fp8rt_context_options_t &options)
     : device(std::move(where)), program(std::move(owner)),
       loaded(program->loadOn(*device)), state(std::move(shared)),
-      entry(program->entry(entryName)), queue(loaded->makeQueue(threads)),
-      cachedShapes(size_t(cachedShapes)) {
+      entry(program->entry(options.entry)),
+      queue(loaded->makeQueue(options.threads)),
+      cachedShapes(options.cached_shapes ? size_t(options.cached_shapes)
+                                         : kCachedShapes),
+      graphs(device->dlpack().device_type == kDLCPU
+                 ? FP8RT_GRAPHS_OFF
+                 : fp8rt_graphs_t(options.graphs)),
+      poisons(options.poison != 0) {
   const wire::Plan &plan = program->plan();
   std::vector<bool> seen(plan.values()->size());
   for (const wire::Step *step : *entry.wire->steps())
@@ -81,11 +93,15 @@ ShapeInstance &Context::instanceFor(const DLTensor *const *inputs,
       std::make_unique<ShapeInstance>(*program, entry, *queue, dims);
   bindStored(*instance);
   // Memory first: when there is none the context is as before.
+  const char *oldArena = arena.data();
   // Tensors without elements lie at its start, so there always is some.
   const int64_t bytes = std::max(instance->arenaBytes(), kAlignment);
   if (bytes > arena.size())
     arena = DeviceMemory(device, bytes);
-  queue->reserve(instance->scratchBytes());
+  // Graphs hold addresses of both memories.
+  if (queue->reserve(instance->scratchBytes()) || arena.data() != oldArena)
+    for (auto &other : instances)
+      other->graphs.clear();
   if (instances.size() >= cachedShapes)
     instances.pop_back();
   instances.insert(instances.begin(), std::move(instance));
@@ -180,6 +196,53 @@ void Context::queryOutputs(const DLTensor *const *inputs, size_t numInputs,
   }
 }
 
+void Context::poison(ShapeInstance &instance) {
+  constexpr uint8_t kPoison = 0xFF;
+  queue->fill(arena.data(), arena.size(), kPoison);
+  for (const wire::Output *output : *entry.wire->outputs())
+    if (output->kind() == wire::OutputKind::Tensor) {
+      const Tensor &t = instance.tensor(output->value());
+      queue->fill(instance.root(output->value()),
+                  t.elements * elementSize(t.dtype), kPoison);
+    }
+}
+
+void Context::runCommands(ShapeInstance &instance) {
+  for (PreparedStep &step : instance.steps)
+    step.command->run();
+}
+
+bool Context::runGraph(ShapeInstance &instance) {
+  auto found = instance.findGraph();
+  if (found && found->command) {
+    found->command->run();
+    return true;
+  }
+  // What is made when first used is made by a call without a graph.
+  if (!found && graphs == FP8RT_GRAPHS_AUTO) {
+    instance.addGraph(nullptr, kGraphs);
+    return false;
+  }
+  instance.patchPointers(arena.data());
+  bool first = !found;
+  if (first)
+    runCommands(instance);
+  auto graph = queue->record([&] { runCommands(instance); });
+  if (!graph)
+    return first;
+  if (!first)
+    graph->run();
+  instance.addGraph(std::move(graph), kGraphs);
+  return true;
+}
+
+void Context::run(ShapeInstance &instance) {
+  if (graphs != FP8RT_GRAPHS_OFF && runGraph(instance))
+    return;
+  instance.patchPointers(arena.data());
+  runCommands(instance);
+}
+
 void Context::call(const DLTensor *const *inputs, size_t numInputs,
                    DLTensor *const *outputs, size_t numOutputs, void *stream) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -191,14 +254,12 @@ void Context::call(const DLTensor *const *inputs, size_t numInputs,
     instance.setRoot(entry.wire->inputs()->Get(i)->value(),
                      tensorData(*inputs[i]));
   bindOutputs(instance, inputs, outputs);
-  instance.patchPointers(arena.data());
-
-  for (size_t i = 0; i < instance.steps.size(); ++i) {
-    if (observer)
-      runObserved(instance, i);
-    else
-      instance.steps[i].command->run();
-  }
+  if (poisons)
+    poison(instance);
+  if (observer)
+    runObserved(instance, stream);
+  else
+    run(instance);
   for (size_t i = 0; i < numOutputs; ++i)
     if (entry.outputs[i].kind == FP8RT_INTEGER && outputs && outputs[i]) {
       int64_t value = instance.integer(i);

@@ -25,9 +25,9 @@ namespace fp8c::rt {
 /// Memory, a queue and prepared shapes of one sequence of calls.
 class Context {
 public:
+  /// Of the options those that the other parameters are made from are not read.
   Context(std::shared_ptr<Device> device, std::shared_ptr<Program> program,
-          std::shared_ptr<State> state, const char *entry, int threads,
-          int cachedShapes);
+          std::shared_ptr<State> state, const fp8rt_context_options_t &options);
 
   /// Runs the entry point; on a device with streams, puts it in `stream`.
   void call(const DLTensor *const *inputs, size_t numInputs,
@@ -46,7 +46,13 @@ private:
   void bindOutputs(ShapeInstance &instance, const DLTensor *const *inputs,
                    DLTensor *const *outputs);
   void bindStored(ShapeInstance &instance);
-  void runObserved(ShapeInstance &instance, size_t index);
+  void poison(ShapeInstance &instance);
+  void run(ShapeInstance &instance);
+  /// Runs the commands as a graph if there is one for where everything lies
+  /// now, or if there should be one.
+  bool runGraph(ShapeInstance &instance);
+  void runCommands(ShapeInstance &instance);
+  void runObserved(ShapeInstance &instance, void *stream);
 
   std::shared_ptr<Device> device;
   std::shared_ptr<Program> program;
@@ -55,7 +61,10 @@ private:
   const EntryPoint &entry;
   std::unique_ptr<Queue> queue;
   Observer *observer = nullptr;
+  std::unique_ptr<Stopwatch> stopwatch;
   size_t cachedShapes;
+  fp8rt_graphs_t graphs;
+  bool poisons;
   /// The most recently used first.
   std::vector<std::unique_ptr<ShapeInstance>> instances;
   /// Values of weights and states that the entry point uses.

@@ -18,6 +18,7 @@
 #include "Error.h"
 #include "fp8c/Runtime/fp8rt.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -44,15 +45,43 @@ class Queue {
 public:
   virtual ~Queue() = default;
   virtual std::unique_ptr<Command> prepare(const PreparedStep &step) = 0;
-  /// Makes sure that commands of this many bytes of scratch can run.
-  virtual void reserve(int64_t scratchBytes) = 0;
+  /// Makes sure that commands of this many bytes of scratch can run; true if
+  /// scratch lies elsewhere now.
+  virtual bool reserve(int64_t scratchBytes) = 0;
   /// Brackets a call; `stream` is the caller's.
   virtual void begin(void *stream) = 0;
   virtual void end() noexcept = 0;
-  /// Starts a stopwatch, and reads it in seconds once everything run since is
-  /// done.
-  virtual void startTiming() = 0;
-  virtual double stopTiming() = 0;
+  /// Fills memory of the device, in the order of the commands.
+  virtual void fill(char *memory, int64_t bytes, uint8_t value) = 0;
+  /// What `commands` runs as one command, which may run when everything lies
+  /// where it lay then; null where the device or the caller's stream has no
+  /// such thing. Nothing runs now.
+  virtual std::unique_ptr<Command>
+  record(const std::function<void()> &commands) {
+    return nullptr;
+  }
+};
+
+/// Marks in what a device does, and the times between them.
+class Stopwatch {
+public:
+  virtual ~Stopwatch() = default;
+  /// Sets mark `index` behind what was put into `stream`.
+  virtual void mark(size_t index, void *stream) = 0;
+  /// Seconds from mark `index` to the next one, once both are reached.
+  virtual double seconds(size_t index) = 0;
+  /// Has what follows in `stream` wait about so long, so that the host is ahead
+  /// of a device of its own.
+  virtual void stall(double seconds, void *stream) {}
+};
+
+/// What a device reaches at best, a second; 0: not known.
+struct DeviceLimits {
+  /// Bytes read and written by a copy.
+  double copyBytes = 0;
+  /// Operations of products by the size of their operands' elements: 1, 2 and
+  /// 4 bytes.
+  double f8 = 0, half = 0, single = 0;
 };
 
 /// A program on a device.
@@ -85,6 +114,10 @@ public:
   virtual void download(void *to, const void *from, size_t bytes) = 0;
   /// Returns when everything that was queued is done.
   virtual void wait() = 0;
+
+  virtual std::unique_ptr<Stopwatch> makeStopwatch() = 0;
+  /// Measures what can be measured.
+  virtual DeviceLimits getLimits() { return {}; }
 };
 
 /// The device of that name: "cpu", "cuda", "cuda:1". An error says why there is

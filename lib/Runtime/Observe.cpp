@@ -40,9 +40,11 @@ static std::string_view rootName(const wire::Plan &plan,
   }
 }
 
-void Context::runObserved(ShapeInstance &instance, size_t index) {
-  const wire::Plan &plan = program->plan();
-  PreparedStep &step = instance.steps[index];
+/// What an observer sees of a step.
+static ObservedStep show(const wire::Plan &plan, const EntryPoint &entry,
+                         Device *device, const ShapeInstance &instance,
+                         size_t index) {
+  const PreparedStep &step = instance.steps[index];
   ObservedStep shown{};
   shown.index = uint32_t(index);
   shown.command = step.wire->command_type();
@@ -65,8 +67,8 @@ void Context::runObserved(ShapeInstance &instance, size_t index) {
   shown.k = step.product.k;
   shown.batch = step.product.batch;
   shown.how = step.command->describe();
-  shown.device = device.get();
-  auto show = [&](uint32_t value) {
+  shown.device = device;
+  auto showValue = [&](uint32_t value) {
     const wire::Value &v = *plan.values()->Get(value);
     const Tensor &t = instance.tensor(value);
     uint32_t root = rootOf(plan, value);
@@ -86,14 +88,41 @@ void Context::runObserved(ShapeInstance &instance, size_t index) {
     return out;
   };
   for (uint32_t value : *step.wire->reads())
-    shown.reads.push_back(show(value));
+    shown.reads.push_back(showValue(value));
   for (uint32_t value : *step.wire->writes())
-    shown.writes.push_back(show(value));
-  observer->beforeStep(shown);
-  queue->startTiming();
-  step.command->run();
-  double seconds = queue->stopTiming();
-  observer->afterStep(shown, seconds);
+    shown.writes.push_back(showValue(value));
+  return shown;
+}
+
+void Context::runObserved(ShapeInstance &instance, void *stream) {
+  /// Time for the host to put a step into the stream.
+  constexpr double kStepSeconds = 20e-6;
+  if (!stopwatch)
+    stopwatch = device->makeStopwatch();
+  instance.patchPointers(arena.data());
+  const size_t count = instance.steps.size();
+  auto showStep = [&](size_t i) {
+    return show(program->plan(), entry, device.get(), instance, i);
+  };
+  if (!observer->readsValues()) {
+    stopwatch->stall(kStepSeconds * double(count), stream);
+    stopwatch->mark(0, stream);
+    for (size_t i = 0; i < count; ++i) {
+      instance.steps[i].command->run();
+      stopwatch->mark(i + 1, stream);
+    }
+    for (size_t i = 0; i < count; ++i)
+      observer->afterStep(showStep(i), stopwatch->seconds(i));
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const ObservedStep shown = showStep(i);
+    observer->beforeStep(shown);
+    stopwatch->mark(0, stream);
+    instance.steps[i].command->run();
+    stopwatch->mark(1, stream);
+    observer->afterStep(shown, stopwatch->seconds(0));
+  }
 }
 
 void fp8c::rt::readMemory(const ObservedStep &step, void *to, const void *from,

@@ -218,3 +218,22 @@ void ShapeInstance::patchPointers(char *arena) {
     for (size_t i = 0; i < step.operands.size(); ++i)
       step.pointers[i] = step.operands[i]->data;
 }
+
+ShapeInstance::Graph *ShapeInstance::findGraph() {
+  for (size_t i = 0; i < graphs.size(); ++i)
+    if (graphs[i].roots == roots) {
+      std::rotate(graphs.begin(), graphs.begin() + i, graphs.begin() + i + 1);
+      return &graphs.front();
+    }
+  return nullptr;
+}
+
+void ShapeInstance::addGraph(std::unique_ptr<Command> command, size_t most) {
+  if (Graph *known = findGraph()) {
+    known->command = std::move(command);
+    return;
+  }
+  if (graphs.size() >= most)
+    graphs.pop_back();
+  graphs.insert(graphs.begin(), {roots, std::move(command)});
+}

@@ -60,13 +60,28 @@ public:
   const Tensor &tensor(uint32_t value) const { return tensors[value]; }
   /// Sets the memory of a root value and of its views.
   void setRoot(uint32_t value, char *data) { roots[value] = data; }
+  char *root(uint32_t value) const { return roots[value]; }
   /// Carries what setRoot gave to every tensor and every launch.
   void patchPointers(char *arena);
 
   /// An integer among the outputs.
   int64_t integer(size_t output) const { return integers[output]; }
 
+  /// All commands as one, for where inputs, outputs, weights and state lay
+  /// then. Without a command: a call was seen, no graph was made.
+  struct Graph {
+    std::vector<char *> roots;
+    std::unique_ptr<Command> command;
+  };
+  /// The one for where they lie now, or null. Valid until one is added.
+  Graph *findGraph();
+  /// Adds one for where they lie now, or replaces it; keeps the `most` that
+  /// were used last.
+  void addGraph(std::unique_ptr<Command> command, size_t most);
+
   std::vector<PreparedStep> steps;
+  /// The most recently used first.
+  std::vector<Graph> graphs;
 
 private:
   /// A used value: where its memory is.

@@ -22,8 +22,9 @@ public:
   ~Model();
   Model(const Model &) = delete;
 
-  std::unique_ptr<Session> load(const std::string &device) const {
-    return Session::load(package, device);
+  std::unique_ptr<Session> load(const std::string &device,
+                                const Options &options) const {
+    return Session::load(package, device, options);
   }
 
 private:

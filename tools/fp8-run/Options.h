@@ -10,6 +10,7 @@
 #define FP8C_TOOLS_FP8_RUN_OPTIONS_H
 
 #include "fp8c/Pipelines/Report.h"
+#include "fp8c/Runtime/fp8rt.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,9 @@ namespace fp8c::run {
 struct Options {
   std::string model;
   std::string device;
+  /// One of fp8rt_graphs_t.
+  int32_t graphs = FP8RT_GRAPHS_AUTO;
+  bool poison = false;
   /// Empty for none.
   std::string compare;
 

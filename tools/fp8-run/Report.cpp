@@ -11,7 +11,6 @@
 #include "fp8c/Compare/Distance.h"
 #include "fp8c/Compare/HostStep.h"
 
-#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
@@ -143,30 +142,6 @@ bool run::printLockstep(const compare::Lockstep &lockstep,
   return missed == 0 && !rows.empty();
 }
 
-//===----------------------------------------------------------------------===//
-// Time
-//===----------------------------------------------------------------------===//
-
-void run::printBenchmark(std::vector<double> seconds, double loadSeconds,
-                         bool json) {
-  std::sort(seconds.begin(), seconds.end());
-  const double least = seconds.front() * 1e3, most = seconds.back() * 1e3,
-               median = seconds[seconds.size() / 2] * 1e3;
-  std::printf(json ? "{\"calls\": %zu, \"median_ms\": %.6f, \"min_ms\": %.6f, "
-                     "\"max_ms\": %.6f, \"load_ms\": %.6f}\n"
-                   : "%zu calls: median %.4f ms, min %.4f ms, max %.4f ms; "
-                     "loaded in %.4f ms\n",
-              seconds.size(), median, least, most, loadSeconds * 1e3);
-}
-
-/// Bytes of the elements of a value, each counted once.
-static int64_t countBytes(const rt::ObservedValue &value) {
-  int64_t bytes = compare::elementBytes(value.dtype);
-  for (int64_t dim : value.dims)
-    bytes *= dim;
-  return bytes;
-}
-
 void Recorder::afterStep(const rt::ObservedStep &step, double) {
   const compare::HostStep host(step);
   for (const rt::ObservedValue &value : host.get().writes) {
@@ -174,47 +149,5 @@ void Recorder::afterStep(const rt::ObservedStep &step, double) {
     tensor = HostTensor::make(value.dtype, value.dims);
     const compare::TensorView to = tensor.view();
     compare::copyElements(compare::view(value), to, tensor.data.data());
-  }
-}
-
-void Profile::afterStep(const rt::ObservedStep &step, double seconds) {
-  if (rows.size() <= step.index)
-    rows.resize(step.index + 1);
-  Row &row = rows[step.index];
-  if (row.calls++ == 0) {
-    row.command = step.kernel.empty()
-                      ? plan::wire::EnumNameCommand(step.command)
-                      : std::string(step.kernel);
-    row.name = step.name;
-    row.path = step.path;
-  }
-  row.seconds += seconds;
-  for (const rt::ObservedValue &value : step.reads)
-    row.bytes += countBytes(value);
-  for (const rt::ObservedValue &value : step.writes)
-    row.bytes += countBytes(value);
-  row.flops += 2 * step.m * step.n * step.k * std::max<int64_t>(step.batch, 1);
-}
-
-void Profile::print() const {
-  std::vector<const Row *> order;
-  double total = 0;
-  for (const Row &row : rows) {
-    order.push_back(&row);
-    total += row.seconds;
-  }
-  std::sort(order.begin(), order.end(),
-            [](const Row *a, const Row *b) { return a->seconds > b->seconds; });
-  std::printf("%10s %7s %9s %9s  %-20s %s\n", "us", "share", "GB/s", "GFLOP/s",
-              "command", "module: nodes");
-  for (const Row *row : order) {
-    if (row->calls == 0)
-      continue;
-    const double nano = std::max(row->seconds * 1e9, 1e-3);
-    std::printf("%10.2f %6.1f%% %9.2f %9.2f  %-20s %s: %s\n",
-                row->seconds * 1e6 / double(row->calls),
-                100 * row->seconds / std::max(total, 1e-12),
-                double(row->bytes) / nano, double(row->flops) / nano,
-                row->command.c_str(), row->path.c_str(), row->name.c_str());
   }
 }

@@ -27,31 +27,12 @@ bool printDistances(const TensorMap &got, const TensorMap &expected,
 /// a row missed its bar or nothing was compared.
 bool printLockstep(const compare::Lockstep &lockstep, const Options &options);
 
-/// Times of calls and of loading, in seconds.
-void printBenchmark(std::vector<double> seconds, double loadSeconds, bool json);
-
 /// Keeps the last value of everything that a call writes.
 class Recorder : public rt::Observer {
 public:
   void afterStep(const rt::ObservedStep &step, double seconds) override;
   /// By trace keys (Lockstep.h).
   TensorMap values;
-};
-
-/// What a step costs, summed over calls.
-class Profile : public rt::Observer {
-public:
-  void afterStep(const rt::ObservedStep &step, double seconds) override;
-  /// A row a step, the slowest first.
-  void print() const;
-
-private:
-  struct Row {
-    std::string command, name, path;
-    double seconds = 0;
-    int64_t calls = 0, bytes = 0, flops = 0;
-  };
-  std::vector<Row> rows;
 };
 
 } // namespace fp8c::run

@@ -34,11 +34,14 @@ static fp8rt_tensor_info_t makeInfo() {
   return info;
 }
 
-Session::Session(fp8rt_program_t *loaded, const std::string &deviceName)
+Session::Session(fp8rt_program_t *loaded, const std::string &deviceName,
+                 const Options &flags)
     : device(rt::openDevice(deviceName)), program(loaded) {
   fp8rt_context_options_t options{};
   options.struct_size = sizeof(options);
   options.device = deviceName.c_str();
+  options.graphs = flags.graphs;
+  options.poison = flags.poison;
   check(fp8rt_context_create(program, &options, &context));
   check(fp8rt_context_state(context, &state));
 
@@ -72,10 +75,11 @@ Session::Session(fp8rt_program_t *loaded, const std::string &deviceName)
 }
 
 std::unique_ptr<Session> Session::load(const std::string &path,
-                                       const std::string &device) {
+                                       const std::string &device,
+                                       const Options &options) {
   fp8rt_program_t *program;
   check(fp8rt_program_load_file(path.c_str(), nullptr, &program));
-  return std::unique_ptr<Session>(new Session(program, device));
+  return std::unique_ptr<Session>(new Session(program, device, options));
 }
 
 Session::~Session() {
@@ -103,26 +107,23 @@ Session::Bound Session::bindTensor(HostTensor &tensor) const {
   return bound;
 }
 
-void Session::bind(std::vector<HostTensor> &arguments,
-                   std::vector<std::optional<HostTensor>> &results) {
-  boundInputs.clear();
-  boundOutputs.clear();
-  inputPointers.clear();
-  outputPointers.clear();
+Session::BoundCall Session::bindCall(std::vector<HostTensor> &arguments,
+                                     Results &results) {
+  BoundCall bound;
   for (HostTensor &tensor : arguments) {
-    boundInputs.push_back(bindTensor(tensor));
-    if (boundInputs.back().memory.size())
-      device->upload(boundInputs.back().memory.data(), tensor.data.data(),
+    bound.inputs.push_back(bindTensor(tensor));
+    if (bound.inputs.back().memory.size())
+      device->upload(bound.inputs.back().memory.data(), tensor.data.data(),
                      tensor.data.size());
   }
-  for (Bound &bound : boundInputs)
-    inputPointers.push_back(&bound.tensor);
+  for (Bound &input : bound.inputs)
+    bound.inputPointers.push_back(&input.tensor);
   if (results.empty()) {
     std::vector<fp8rt_output_t> infos(outputs.size());
     for (fp8rt_output_t &info : infos)
       info.struct_size = sizeof(info);
-    check(fp8rt_context_query_outputs(context, inputPointers.data(),
-                                      inputPointers.size(), infos.data(),
+    check(fp8rt_context_query_outputs(context, bound.inputPointers.data(),
+                                      bound.inputPointers.size(), infos.data(),
                                       infos.size()));
     for (const fp8rt_output_t &info : infos) {
       if (info.kind == FP8RT_NONE)
@@ -136,32 +137,42 @@ void Session::bind(std::vector<HostTensor> &arguments,
   }
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i])
-      boundOutputs.emplace_back();
+      bound.outputs.emplace_back();
     else if (outputs[i].kind == FP8RT_INTEGER)
-      boundOutputs.emplace_back().tensor = results[i]->toDLPack();
+      bound.outputs.emplace_back().tensor = results[i]->toDLPack();
     else
-      boundOutputs.push_back(bindTensor(*results[i]));
+      bound.outputs.push_back(bindTensor(*results[i]));
   }
   for (size_t i = 0; i < results.size(); ++i)
-    outputPointers.push_back(results[i] ? &boundOutputs[i].tensor : nullptr);
+    bound.outputPointers.push_back(results[i] ? &bound.outputs[i].tensor
+                                              : nullptr);
+  return bound;
 }
 
-void Session::enqueue() {
-  check(fp8rt_context_call(context, inputPointers.data(), inputPointers.size(),
-                           outputPointers.data(), outputPointers.size(),
-                           nullptr));
+void Session::bind(std::vector<HostTensor> &arguments, Results &results,
+                   size_t sets) {
+  boundCalls.clear();
+  while (boundCalls.size() < sets)
+    boundCalls.push_back(bindCall(arguments, results));
 }
 
-void Session::fetch(std::vector<std::optional<HostTensor>> &results) {
+void Session::enqueue(size_t set) {
+  BoundCall &bound = boundCalls[set];
+  check(fp8rt_context_call(
+      context, bound.inputPointers.data(), bound.inputPointers.size(),
+      bound.outputPointers.data(), bound.outputPointers.size(), nullptr));
+}
+
+void Session::fetch(Results &results) {
   wait();
+  std::vector<Bound> &bound = boundCalls.front().outputs;
   for (size_t i = 0; i < results.size(); ++i)
-    if (boundOutputs[i].memory.size())
-      device->download(results[i]->data.data(), boundOutputs[i].memory.data(),
+    if (bound[i].memory.size())
+      device->download(results[i]->data.data(), bound[i].memory.data(),
                        results[i]->data.size());
 }
 
-void Session::call(std::vector<HostTensor> &arguments,
-                   std::vector<std::optional<HostTensor>> &results) {
+void Session::call(std::vector<HostTensor> &arguments, Results &results) {
   bind(arguments, results);
   enqueue();
   fetch(results);

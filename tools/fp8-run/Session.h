@@ -10,6 +10,7 @@
 #define FP8C_TOOLS_FP8_RUN_SESSION_H
 
 #include "HostTensor.h"
+#include "Options.h"
 #include "Runtime/Device.h"
 #include "fp8c/Runtime/Observer.h"
 
@@ -35,6 +36,9 @@ struct Symbol {
   int64_t min, max, multiple;
 };
 
+/// The results of a call; an output that is None has none.
+using Results = std::vector<std::optional<HostTensor>>;
+
 /// Throws what the runtime says, if a call of it failed.
 void check(fp8rt_status_t status);
 
@@ -43,7 +47,8 @@ class Session {
 public:
   /// From a package, which stays mapped.
   static std::unique_ptr<Session> load(const std::string &path,
-                                       const std::string &device);
+                                       const std::string &device,
+                                       const Options &options);
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
@@ -56,15 +61,17 @@ public:
   std::vector<int64_t> getInputDims(size_t index,
                                     const std::vector<int64_t> &values) const;
   /// Calls once; `results` get memory on the first call and keep it.
-  void call(std::vector<HostTensor> &arguments,
-            std::vector<std::optional<HostTensor>> &results);
+  void call(std::vector<HostTensor> &arguments, Results &results);
   /// The steps of a call: arguments to the device and memory for results, the
   /// call itself (which a GPU may finish later), and results from the device.
-  void bind(std::vector<HostTensor> &arguments,
-            std::vector<std::optional<HostTensor>> &results);
-  void enqueue();
+  /// `sets`: so many times, for calls that take turns.
+  void bind(std::vector<HostTensor> &arguments, Results &results,
+            size_t sets = 1);
+  void enqueue(size_t set = 0);
   void wait() { device->wait(); }
-  void fetch(std::vector<std::optional<HostTensor>> &results);
+  rt::Device &getDevice() { return *device; }
+  /// Of the first set.
+  void fetch(Results &results);
   /// Initial values again, then those that `values` has.
   void setState(const TensorMap &values);
   /// Buffers as they are now.
@@ -72,7 +79,8 @@ public:
   void setObserver(rt::Observer *observer);
 
 private:
-  Session(fp8rt_program_t *program, const std::string &device);
+  Session(fp8rt_program_t *program, const std::string &device,
+          const Options &options);
 
   /// A tensor where the device reads or writes it.
   struct Bound {
@@ -80,11 +88,16 @@ private:
     rt::DeviceMemory memory;
   };
   Bound bindTensor(HostTensor &tensor) const;
+  /// What a call is given.
+  struct BoundCall {
+    std::vector<Bound> inputs, outputs;
+    std::vector<const DLTensor *> inputPointers;
+    std::vector<DLTensor *> outputPointers;
+  };
+  BoundCall bindCall(std::vector<HostTensor> &arguments, Results &results);
 
   std::shared_ptr<rt::Device> device;
-  std::vector<Bound> boundInputs, boundOutputs;
-  std::vector<const DLTensor *> inputPointers;
-  std::vector<DLTensor *> outputPointers;
+  std::vector<BoundCall> boundCalls;
   fp8rt_program_t *program = nullptr;
   fp8rt_context_t *context = nullptr;
   fp8rt_state_t *state = nullptr;

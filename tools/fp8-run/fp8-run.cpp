@@ -8,6 +8,7 @@
 
 #include "../common/Version.h"
 #include "Arguments.h"
+#include "Benchmark.h"
 #include "Model.h"
 #include "Report.h"
 
@@ -101,8 +102,14 @@ static cl::opt<std::string>
                  cl::value_desc("DEVICE"), cl::cat(category));
 static cl::opt<std::string>
     graphOption("graph", cl::init("auto"),
-                cl::desc("auto, on or off; the cpu has no graphs"),
+                cl::desc("call by CUDA graph: on, off or auto (the default: "
+                         "from the second call on); the cpu has none"),
                 cl::value_desc("MODE"), cl::cat(category));
+static cl::opt<bool>
+    poisonOption("poison",
+                 cl::desc("fill intermediate values and outputs with 0xFF "
+                          "before each call, which must change nothing"),
+                 cl::cat(category));
 static cl::opt<bool> listOption("list", cl::desc("print the signature"),
                                 cl::cat(category));
 static cl::opt<std::string>
@@ -132,6 +139,10 @@ static std::optional<Options> getOptions() {
   Options options;
   options.model = modelOption;
   options.device = deviceOption;
+  options.graphs = graphOption == "off"  ? FP8RT_GRAPHS_OFF
+                   : graphOption == "on" ? FP8RT_GRAPHS_ON
+                                         : FP8RT_GRAPHS_AUTO;
+  options.poison = poisonOption;
   options.compare = compareOption;
   options.inputs = inputsOption;
   options.inputFiles.assign(inputOption.begin(), inputOption.end());
@@ -202,8 +213,6 @@ template <typename Function> static double measureSeconds(Function function) {
       .count();
 }
 
-using Results = std::vector<std::optional<HostTensor>>;
-
 /// The outputs by name; a `None` is left out.
 static TensorMap nameResults(const Session &session, const Results &results) {
   TensorMap named;
@@ -211,24 +220,6 @@ static TensorMap nameResults(const Session &session, const Results &results) {
     if (results[i])
       named[session.outputs[i].name] = *results[i];
   return named;
-}
-
-/// Repeats the call for a second after a warm-up.
-static void runBenchmark(Session &session, std::vector<HostTensor> &arguments,
-                         Results &results, double loadSeconds,
-                         const Options &options) {
-  constexpr size_t kLeast = 5, kMost = 10000;
-  std::vector<double> seconds;
-  double total = 0;
-  session.bind(arguments, results);
-  while (seconds.size() < kLeast || (total < 1 && seconds.size() < kMost)) {
-    seconds.push_back(measureSeconds([&] {
-      session.enqueue();
-      session.wait();
-    }));
-    total += seconds.back();
-  }
-  printBenchmark(std::move(seconds), loadSeconds, options.json);
 }
 
 /// What lock-step compares with.
@@ -350,15 +341,10 @@ static bool runSession(Session &session, Session *other, double loadSeconds,
     passed &= runLockstep(session, arguments, initial,
                           record(*other, arguments, initial, options), options);
   if (options.profile) {
-    Profile profile;
-    session.setObserver(&profile);
-    for (int i = 0; i < 10; ++i)
-      session.call(arguments, results);
-    session.setObserver(nullptr);
-    profile.print();
+    profileSession(session, arguments, results);
   }
   if (options.benchmark)
-    runBenchmark(session, arguments, results, loadSeconds, options);
+    benchmarkSession(session, arguments, results, loadSeconds, options.json);
   return passed;
 }
 
@@ -382,10 +368,10 @@ int main(int argc, char **argv) {
       return usage(llvm::toString(compileOptions.takeError()));
     Model model(options->model, *compileOptions);
     std::unique_ptr<Session> session, other;
-    const double loadSeconds =
-        measureSeconds([&] { session = model.load(options->device); });
+    const double loadSeconds = measureSeconds(
+        [&] { session = model.load(options->device, *options); });
     if (!options->compare.empty())
-      other = model.load(options->compare);
+      other = model.load(options->compare, *options);
     return runSession(*session, other.get(), loadSeconds, *options) ? 0 : 1;
   } catch (const std::exception &error) {
     std::fflush(stdout);

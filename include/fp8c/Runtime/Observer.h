@@ -9,7 +9,8 @@
 // For tools in this tree (lock-step comparison, profiles), not part of the C
 // interface. While an observer is set, steps run one after the other and the
 // observer sees each before and after, with all values in memory: it may
-// replace what a step reads before it runs, and what it wrote afterwards.
+// replace what a step reads before it runs, and what it wrote afterwards. One
+// that wants times alone sees them after the call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,6 +97,9 @@ bool isHostMemory(const ObservedStep &step);
 class Observer {
 public:
   virtual ~Observer() = default;
+  /// Whether the device waits for the observer at every step. False: steps run
+  /// as in any call, and each is shown after the call, without its values.
+  virtual bool readsValues() const { return true; }
   /// Before a step runs. `step` is valid during the call only.
   virtual void beforeStep(const ObservedStep &step) {}
   /// After a step has run and its results are in memory; `seconds` is how long

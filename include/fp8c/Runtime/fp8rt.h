@@ -233,6 +233,17 @@ FP8RT_API fp8rt_status_t fp8rt_state_restore(fp8rt_state_t *state,
 /*===-- Contexts and calls
  * -------------------------------------------------===*/
 
+/** Whether a call's commands are put into the stream as one CUDA graph, where
+    the device has such. A graph is made for the addresses of a call's inputs
+    and outputs, so it serves calls with the same ones. */
+typedef enum {
+  /** From the second call on that has the same shapes and addresses. */
+  FP8RT_GRAPHS_AUTO = 0,
+  FP8RT_GRAPHS_OFF = 1,
+  /** Made by the first call that has them. */
+  FP8RT_GRAPHS_ON = 2
+} fp8rt_graphs_t;
+
 /** How to make a context. Zero all but struct_size for the defaults. */
 typedef struct {
   /** sizeof(fp8rt_context_options_t). */
@@ -248,6 +259,11 @@ typedef struct {
   int32_t threads;
   /** How many shapes stay prepared; 0: 16. */
   int32_t cached_shapes;
+  /** One of fp8rt_graphs_t. */
+  int32_t graphs;
+  /** Not 0: before each call intermediate values and outputs are filled with
+      0xFF, which must change nothing. For finding what is read unwritten. */
+  int32_t poison;
 } fp8rt_context_options_t;
 
 /** Makes a context. `options` may be NULL. */

@@ -55,6 +55,7 @@ public:
     std::memcpy(to, from, bytes);
   }
   void wait() override {}
+  std::unique_ptr<Stopwatch> makeStopwatch() override;
 };
 
 /// Weights stay where they are; kernels are a shared object.
@@ -86,24 +87,22 @@ public:
       : program(program), pool(threads) {}
 
   std::unique_ptr<Command> prepare(const PreparedStep &step) override;
-  void reserve(int64_t scratchBytes) override {
+  bool reserve(int64_t scratchBytes) override {
     int64_t bytes = alignUp(scratchBytes), total;
     if (bytes <= stride)
-      return;
+      return false;
     require(!__builtin_mul_overflow(bytes, int64_t(pool.size()), &total) &&
                 total <= INT64_MAX / 2,
             FP8RT_OUT_OF_MEMORY, "scratch memory of ", bytes,
             " bytes a thread overflows");
     scratch = DeviceMemory(openCpu(), total);
     stride = bytes;
+    return true;
   }
   void begin(void *) override { mode.emplace(); }
   void end() noexcept override { mode.reset(); }
-  void startTiming() override { start = std::chrono::steady_clock::now(); }
-  double stopTiming() override {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
-                                         start)
-        .count();
+  void fill(char *memory, int64_t bytes, uint8_t value) override {
+    std::memset(memory, value, size_t(bytes));
   }
 
   char *scratchOf(int thread) const { return scratch.data() + thread * stride; }
@@ -116,7 +115,23 @@ private:
   /// One thread's after the other.
   int64_t stride = 0;
   std::optional<FloatMode> mode;
-  std::chrono::steady_clock::time_point start;
+};
+
+/// The clock.
+class CpuStopwatch : public Stopwatch {
+public:
+  void mark(size_t index, void *) override {
+    if (marks.size() <= index)
+      marks.resize(index + 1);
+    marks[index] = std::chrono::steady_clock::now();
+  }
+  double seconds(size_t index) override {
+    return std::chrono::duration<double>(marks[index + 1] - marks[index])
+        .count();
+  }
+
+private:
+  std::vector<std::chrono::steady_clock::time_point> marks;
 };
 
 class LaunchCommand : public Command {
@@ -215,6 +230,10 @@ std::unique_ptr<Command> CpuQueue::prepare(const PreparedStep &step) {
     break;
   }
   return nullptr;
+}
+
+std::unique_ptr<Stopwatch> CpuDevice::makeStopwatch() {
+  return std::make_unique<CpuStopwatch>();
 }
 
 std::shared_ptr<Device> fp8c::rt::openCpu() {

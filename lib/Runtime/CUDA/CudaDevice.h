@@ -38,6 +38,8 @@ public:
   void upload(void *to, const void *from, size_t bytes) override;
   void download(void *to, const void *from, size_t bytes) override;
   void wait() override;
+  std::unique_ptr<Stopwatch> makeStopwatch() override;
+  DeviceLimits getLimits() override;
 
   int multiprocessors() const { return processors; }
   /// Bytes of shared memory that one block may have.

@@ -16,6 +16,9 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
+/// CU_STREAM_NON_BLOCKING and CU_STREAM_CAPTURE_MODE_RELAXED.
+static constexpr unsigned kNonBlocking = 1;
+static constexpr int kRelaxed = 2;
 /// Blocks that a grid may have in its first dim.
 static constexpr int64_t kMaxGrid = INT32_MAX;
 
@@ -57,19 +60,37 @@ private:
   uint32_t grid, threads;
 };
 
+/// A graph of a call's commands.
+class RecordedCall : public Command {
+public:
+  explicit RecordedCall(CudaQueue &queue) : queue(queue) {}
+  ~RecordedCall() override {
+    if (!handle)
+      return;
+    CudaDevice::Scope current(queue.device);
+    queue.driver.graphExecDestroy(handle);
+  }
+  void run() override {
+    queue.driver.check(queue.driver.graphLaunch(handle, queue.stream),
+                       "cuGraphLaunch");
+  }
+
+  GraphExec handle = nullptr;
+
+private:
+  CudaQueue &queue;
+};
+
 } // namespace
 
 CudaQueue::CudaQueue(CudaProgram &owner)
-    : program(owner), device(*owner.device), driver(device.driver) {
-  CudaDevice::Scope current(device);
-  driver.check(driver.eventCreate(&start, 0), "cuEventCreate");
-  driver.check(driver.eventCreate(&stop, 0), "cuEventCreate");
-}
+    : program(owner), device(*owner.device), driver(device.driver) {}
 
 CudaQueue::~CudaQueue() {
+  if (!recorder)
+    return;
   CudaDevice::Scope current(device);
-  driver.eventDestroy(start);
-  driver.eventDestroy(stop);
+  driver.streamDestroy(recorder);
 }
 
 std::unique_ptr<Command> CudaQueue::prepare(const PreparedStep &step) {
@@ -90,9 +111,11 @@ std::unique_ptr<Command> CudaQueue::prepare(const PreparedStep &step) {
   return nullptr;
 }
 
-void CudaQueue::reserve(int64_t scratchBytes) {
-  if (scratchBytes > memory.size())
-    memory = DeviceMemory(program.device, scratchBytes);
+bool CudaQueue::reserve(int64_t scratchBytes) {
+  if (scratchBytes <= memory.size())
+    return false;
+  memory = DeviceMemory(program.device, scratchBytes);
+  return true;
 }
 
 void CudaQueue::begin(void *caller) {
@@ -100,15 +123,44 @@ void CudaQueue::begin(void *caller) {
   stream = static_cast<Stream>(caller);
 }
 
-void CudaQueue::startTiming() {
-  driver.check(driver.eventRecord(start, stream), "cuEventRecord");
+void CudaQueue::fill(char *to, int64_t bytes, uint8_t value) {
+  if (bytes)
+    driver.check(driver.set8Async(reinterpret_cast<Pointer>(to), value,
+                                  size_t(bytes), stream),
+                 "cuMemsetD8Async");
 }
 
-double CudaQueue::stopTiming() {
-  driver.check(driver.eventRecord(stop, stream), "cuEventRecord");
-  driver.check(driver.eventSynchronize(stop), "cuEventSynchronize");
-  float milliseconds = 0;
-  driver.check(driver.eventElapsed(&milliseconds, start, stop),
-               "cuEventElapsedTime");
-  return double(milliseconds) * 1e-3;
+std::unique_ptr<Command>
+CudaQueue::record(const std::function<void()> &commands) {
+  // A caller that records a graph of its own gets the commands.
+  int isRecording = 0;
+  driver.check(driver.streamIsCapturing(stream, &isRecording),
+               "cuStreamIsCapturing");
+  if (isRecording)
+    return nullptr;
+  if (!recorder)
+    driver.check(driver.streamCreate(&recorder, kNonBlocking),
+                 "cuStreamCreate");
+  auto graph = std::make_unique<RecordedCall>(*this);
+  Stream caller = stream;
+  driver.check(driver.streamBeginCapture(recorder, kRelaxed),
+               "cuStreamBeginCapture");
+  stream = recorder;
+  Graph recorded = nullptr;
+  try {
+    commands();
+  } catch (...) {
+    stream = caller;
+    driver.streamEndCapture(recorder, &recorded);
+    if (recorded)
+      driver.graphDestroy(recorded);
+    throw;
+  }
+  stream = caller;
+  driver.check(driver.streamEndCapture(recorder, &recorded),
+               "cuStreamEndCapture");
+  Result result = driver.graphInstantiate(&graph->handle, recorded, 0);
+  driver.graphDestroy(recorded);
+  driver.check(result, "cuGraphInstantiateWithFlags");
+  return graph;
 }

@@ -23,11 +23,12 @@ public:
   ~CudaQueue() override;
 
   std::unique_ptr<Command> prepare(const PreparedStep &step) override;
-  void reserve(int64_t scratchBytes) override;
+  bool reserve(int64_t scratchBytes) override;
   void begin(void *stream) override;
   void end() noexcept override { scope.reset(); }
-  void startTiming() override;
-  double stopTiming() override;
+  void fill(char *memory, int64_t bytes, uint8_t value) override;
+  std::unique_ptr<Command>
+  record(const std::function<void()> &commands) override;
 
   void launch(Function function, uint32_t gridX, uint32_t gridY,
               uint32_t threads, uint32_t shared, void **parameters) {
@@ -46,7 +47,8 @@ public:
 private:
   std::optional<CudaDevice::Scope> scope;
   DeviceMemory memory;
-  Event start = nullptr, stop = nullptr;
+  /// Where graphs are recorded: the caller's may be one that cannot.
+  Stream recorder = nullptr;
 };
 
 } // namespace fp8c::rt::cuda

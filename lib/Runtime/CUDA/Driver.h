@@ -28,6 +28,8 @@ using Module = struct CUmod_st *;
 using Function = struct CUfunc_st *;
 using Stream = struct CUstream_st *;
 using Event = struct CUevent_st *;
+using Graph = struct CUgraph_st *;
+using GraphExec = struct CUgraphExec_st *;
 
 /// CUdevice_attribute.
 enum Attribute {
@@ -72,6 +74,16 @@ enum JitOption { kInfoLog = 3, kInfoLogBytes, kErrorLog, kErrorLogBytes };
   X(set32Async, "cuMemsetD32Async", (Pointer, unsigned, size_t, Stream))       \
   X(contextSynchronize, "cuCtxSynchronize", ())                                \
   X(streamSynchronize, "cuStreamSynchronize", (Stream))                        \
+  X(streamCreate, "cuStreamCreate", (Stream *, unsigned))                      \
+  X(streamDestroy, "cuStreamDestroy_v2", (Stream))                             \
+  X(streamIsCapturing, "cuStreamIsCapturing", (Stream, int *))                 \
+  X(streamBeginCapture, "cuStreamBeginCapture_v2", (Stream, int))              \
+  X(streamEndCapture, "cuStreamEndCapture", (Stream, Graph *))                 \
+  X(graphInstantiate, "cuGraphInstantiateWithFlags",                           \
+    (GraphExec *, Graph, uint64_t))                                            \
+  X(graphDestroy, "cuGraphDestroy", (Graph))                                   \
+  X(graphExecDestroy, "cuGraphExecDestroy", (GraphExec))                       \
+  X(graphLaunch, "cuGraphLaunch", (GraphExec, Stream))                         \
   X(eventCreate, "cuEventCreate", (Event *, unsigned))                         \
   X(eventDestroy, "cuEventDestroy_v2", (Event))                                \
   X(eventRecord, "cuEventRecord", (Event, Stream))                             \

@@ -19,6 +19,8 @@ class OwnKernels {
 public:
   explicit OwnKernels(const Driver &driver) : driver(driver) {}
 
+  /// Waits as many nanoseconds as its parameter says.
+  Function stall() { return get(stallFunction, stallModule, 7); }
   Function move() { return get(moveFunction, moveModule, 0); }
   Function product() { return get(productFunction, productModule, 1); }
   Function attention() { return get(attentionFunction, attentionModule, 2); }
@@ -35,9 +37,10 @@ private:
   const Driver &driver;
   std::mutex mutex;
   std::unique_ptr<LoadedModule> moveModule, productModule, attentionModule,
-      flashModule;
-  Function moveFunction = nullptr, productFunction = nullptr,
-           attentionFunction = nullptr, flashFunctions[4] = {};
+      flashModule, stallModule;
+  Function stallFunction = nullptr, moveFunction = nullptr,
+           productFunction = nullptr, attentionFunction = nullptr,
+           flashFunctions[4] = {};
 };
 
 std::unique_ptr<Command> makeCopy(CudaQueue &queue, const PreparedStep &step);

@@ -21,6 +21,12 @@ inline uint32_t blockIndex() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 inline uint32_t blockIndexY() { return __nvvm_read_ptx_sreg_ctaid_y(); }
 inline uint32_t blockCount() { return __nvvm_read_ptx_sreg_nctaid_x(); }
 inline void barrier() { __syncthreads(); }
+/// In nanoseconds.
+inline uint64_t globalTime() {
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 
 inline float asFloat(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 inline uint32_t asBits(float value) {
