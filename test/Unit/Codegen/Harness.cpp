@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Parser/Parser.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -59,7 +60,7 @@ bool Tensor::guardHolds() const {
 Tensor Tensor::ofF32(std::vector<int64_t> shape,
                      const std::vector<float> &values) {
   Tensor tensor = make(std::move(shape), 4);
-  std::memcpy(tensor.bytes.data(), values.data(), values.size() * 4);
+  std::copy(values.begin(), values.end(), tensor.data<float>());
   return tensor;
 }
 

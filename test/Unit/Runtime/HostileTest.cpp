@@ -146,10 +146,11 @@ TEST(Hostile, PackagesGetAnError) {
   EXPECT_NE(failure(makeZip(entries)).find("bytes, the manifest says"),
             std::string::npos);
   entries["plan.cpu.fb"] = plan;
-  for (const char *header :
-       {"", "\x08\0\0\0\0\0\0\0", "\xff\xff\xff\xff\xff\xff\xff\xff{}"}) {
+  for (const std::string &header :
+       {std::string(), std::string("\x08\0\0\0\0\0\0\0", 8),
+        std::string(8, '\xff') + "{}"}) {
     entries.erase("manifest.json");
-    entries["weights.safetensors"] = std::string(header, header[0] ? 10 : 0);
+    entries["weights.safetensors"] = header;
     entries["manifest.json"] = makeManifest(entries, false);
     EXPECT_NE(failure(makeZip(entries)).find("weights.safetensors: "),
               std::string::npos);
