@@ -8,8 +8,10 @@
 
 #include "SchemaReader.h"
 
+#include "fp8c/Import/LargeMembers.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace fp8c::import;
@@ -18,6 +20,9 @@ using json::Path;
 
 /// What llvm::json may recurse into; model.json has a depth of some 12.
 static constexpr unsigned kMaxDepth = 100;
+
+/// The archive's entry with the graph.
+static constexpr StringLiteral kModel = "models/model.json";
 
 /// The major version of torch/_export/serde/schema.py that is read.
 static constexpr int64_t kSchemaMajor = 8;
@@ -200,31 +205,7 @@ static bool readProgram(const json::Value &json, ExportedProgram &out,
 
 } // namespace fp8c::import
 
-/// How deep a JSON text nests; llvm::json recurses.
-static unsigned nestingDepth(StringRef text) {
-  unsigned depth = 0, deepest = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        inString = false;
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
-static Expected<json::Value> parseJSON(StringRef text, StringRef name) {
-  if (nestingDepth(text) > kMaxDepth)
-    return createStringError(name + " nests deeper than " + Twine(kMaxDepth));
+static Expected<json::Value> parseJSON(StringRef text, const Twine &name) {
   Expected<json::Value> value = json::parse(text);
   if (!value)
     return createStringError(name +
@@ -232,8 +213,38 @@ static Expected<json::Value> parseJSON(StringRef text, StringRef name) {
   return value;
 }
 
+/// Parses a text but for the items of `members`.
+static Expected<json::Value> parseRest(StringRef text, StringRef name,
+                                       ArrayRef<LargeMember *> members = {}) {
+  Expected<std::string> rest = cutLargeMembers(text, members, kMaxDepth);
+  if (!rest)
+    return createStringError(name + " " + toString(rest.takeError()));
+  return parseJSON(*rest, name);
+}
+
+/// Reads the items of a large member one by one. An item of an object becomes
+/// an object with that one member.
+static Error readItems(const LargeMember &member, bool ofObject,
+                       Path::Root &root,
+                       function_ref<bool(const json::Value &, unsigned)> read) {
+  for (auto [i, text] : llvm::enumerate(member.items)) {
+    bool wrap = ofObject && !text.empty();
+    Expected<json::Value> item = parseJSON(
+        wrap ? ("{" + text + "}").str() : text.str(),
+        Twine(kModel) + ": item " + Twine(i) + " of " + join(member.path, "."));
+    if (!item)
+      return item.takeError();
+    if (!read(*item, i))
+      return root.getError();
+  }
+  return Error::success();
+}
+
 Expected<ExportedProgram> fp8c::import::parseProgram(StringRef text) {
-  Expected<json::Value> value = parseJSON(text, "models/model.json");
+  LargeMember nodes{{"graph_module", "graph", "nodes"}, {}};
+  LargeMember tensors{{"graph_module", "graph", "tensor_values"}, {}};
+  LargeMember *members[] = {&nodes, &tensors};
+  Expected<json::Value> value = parseRest(text, kModel, members);
   if (!value)
     return value.takeError();
   const json::Object *object = value->getAsObject();
@@ -242,8 +253,8 @@ Expected<ExportedProgram> fp8c::import::parseProgram(StringRef text) {
   std::optional<int64_t> major =
       version ? version->getInteger("major") : std::nullopt;
   if (!major)
-    return createStringError(
-        "models/model.json must state its schema_version, found none");
+    return createStringError(Twine(kModel) +
+                             " must state its schema_version, found none");
   if (*major != kSchemaMajor)
     return createStringError(
         "the schema's major version must be " + Twine(kSchemaMajor) +
@@ -252,15 +263,33 @@ Expected<ExportedProgram> fp8c::import::parseProgram(StringRef text) {
         " (written by PyTorch " +
         object->getString("torch_version").value_or("?") + ")");
   ExportedProgram program;
-  Path::Root root("models/model.json");
+  Path::Root root(kModel);
   if (!readProgram(*value, program, root))
     return root.getError();
+  Path top(root);
+  Path module = top.field("graph_module");
+  Path graph = module.field("graph");
+  Path inNodes = graph.field("nodes"), inTensors = graph.field("tensor_values");
+  auto readNode = [&](const json::Value &item, unsigned i) {
+    return fromJSON(item, program.nodes.emplace_back(), inNodes.index(i));
+  };
+  auto readTensor = [&](const json::Value &item, unsigned) {
+    return llvm::all_of(*item.getAsObject(), [&](const auto &member) {
+      StringRef name = member.first;
+      return fromJSON(member.second, program.tensors[name.str()],
+                      inTensors.field(name));
+    });
+  };
+  if (Error error = readItems(nodes, false, root, readNode))
+    return error;
+  if (Error error = readItems(tensors, true, root, readTensor))
+    return error;
   return program;
 }
 
 Expected<std::map<std::string, StorageEntry>>
 fp8c::import::parseStorageConfig(StringRef text) {
-  Expected<json::Value> value = parseJSON(text, "a storage config");
+  Expected<json::Value> value = parseRest(text, "a storage config");
   if (!value)
     return value.takeError();
   std::map<std::string, StorageEntry> entries;
