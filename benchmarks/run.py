@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Measures fp8c on the CPU and writes benchmarks/results/cpu.json, from which report.py makes docs/performance.md.
+"""Measures fp8c and writes benchmarks/results/DEVICE.json, from which report.py makes docs/performance.md.
 
-    run.py [--case GLOB ...] [--budget SECONDS] [--bin build/bin] [--work build/benchmarks] [--out benchmarks/results/cpu.json]
+    run.py [--device cpu|cuda] [--case GLOB ...] [--budget SECONDS] [--modes MODE ...] [--bin build/bin]
+           [--work build/benchmarks] [--out benchmarks/results/cpu.json]
 
 Exports the models of test/Models, compiles them, and measures in turns A B A B: a round of fp8c (a process of its own),
 then a round of the peer. A figure is the median of the rounds with minimum and maximum, a ratio that of the ratios within
@@ -12,6 +13,8 @@ a round. A case goes on until its budget is spent, for at least three rounds; ea
                      real ones against the tiny, which leaves the copying and checking of weights; time by the clock, and
                      of processors (/processor), which other load on the machine changes less
     load/NAME        a package of 32 blocks: mapped, checked, kernels opened, context made
+The cases of the GPU are listed in gpu.py (--device cuda); the results are named after it (h200.json).
+
     memory/NAME      bytes of the package and of the process after a call, for each byte of its weights
 """
 
@@ -55,6 +58,7 @@ def row(case, shape, ours, peer_name=None, peer=None):
 class Bench:
     def __init__(self, options):
         self.bin, self.work, self.budget = options.bin, options.work, options.budget
+        self.modes, self.target = options.modes, options.target
         self.work.mkdir(parents=True, exist_ok=True)
 
     def archive(self, name, size, depth):
@@ -78,16 +82,43 @@ class Bench:
             raise RuntimeError(f"fp8-compile {path}.pt2: exit status {status}")
         return 1e6 * (time.perf_counter() - start), 1e6 * (usage.ru_utime + usage.ru_stime)
 
-    def run(self, path, dims):
+    def run(self, path, dims, more=("--random",)):
         """What fp8-run --benchmark=json measured, and the process's largest resident memory."""
         flags = [flag for dim in dims for flag in ("--dim", dim)]
-        child = subprocess.Popen([str(self.bin / "fp8-run"), f"{path}.fp8", "--random", "--benchmark=json", *flags],
+        child = subprocess.Popen([str(self.bin / "fp8-run"), f"{path}.fp8", "--benchmark=json", *flags, *more],
                                  stdout=subprocess.PIPE, text=True)
         text = child.stdout.read()
         _, status, usage = os.wait4(child.pid, 0)
         if status:
             raise RuntimeError(f"fp8-run {path}.fp8: exit status {status}")
         return json.loads(text.strip().splitlines()[-1]) | {"resident": usage.ru_maxrss * 1024}
+
+    def gpu(self, case):
+        """Device time of a package and of PyTorch, in turns."""
+        import gpu
+
+        path = self.work / case.replace("/", "_")
+        measured = gpu.Case(case)
+        measured.export(path)
+        subprocess.run([str(self.bin / "fp8-compile"), f"{path}.pt2", "-o", f"{path}.fp8", f"--target={self.target}",
+                        "--div-by-number=reciprocal"], check=True)
+        peers = [(name, gpu.Peer(function, measured.args)) for name, function in measured.peers(self.modes)]
+        ours, host, plain, times = [], [], [], {name: [] for name, _ in peers}
+        for _ in self.rounds():
+            graph, single = (self.run(path, [], ["--device=cuda", f"--inputs={path}.inputs.safetensors", f"--graph={mode}"])
+                             for mode in ("auto", "off"))
+            ours.append(1e3 * graph["device_ms"])
+            plain.append(1e3 * single["device_ms"])
+            host.append(1e3 * single["host_ms"])
+            for name, peer in peers:
+                times[name].append(peer.round())
+        best = min(times, key=lambda name: statistics.median(times[name]))
+        result = row(case, "2 blocks" if case.startswith(("dit", "six")) else "", ours, best, times[best])
+        result |= {"host_us": summary(host), "plain_us": summary(plain),
+                   "peers_us": {name: summary(values) for name, values in times.items()}}
+        if measured.limit_bytes:
+            result["limit_us"] = gpu.copy_us(measured.limit_bytes)
+        yield result
 
     def rounds(self, least=3):
         start, count = time.perf_counter(), 0
@@ -150,7 +181,12 @@ class Bench:
 CASES = {**dict.fromkeys(MODELS, Bench.model), f"compile/{BLOCKS}": Bench.compile_blocks, f"load/{BLOCKS}": Bench.load_blocks}
 
 
-def machine():
+def machine(device):
+    if device == "cuda":
+        import torch
+
+        return (f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
+                f"cuDNN {torch.backends.cudnn.version()}")
     with open("/proc/cpuinfo") as file:
         names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
     return f"{names[0] if names else platform.processor()}, {len(os.sched_getaffinity(0))} cores"
@@ -162,19 +198,31 @@ def main():
     parser.add_argument("--budget", type=float, default=60, help="seconds a case, at least three rounds")
     parser.add_argument("--bin", type=pathlib.Path, default=SOURCE / "build" / "bin")
     parser.add_argument("--work", type=pathlib.Path, default=SOURCE / "build" / "benchmarks")
-    parser.add_argument("--out", type=pathlib.Path, default=SOURCE / "benchmarks" / "results" / "cpu.json")
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--target", default="sm_90a", help="the GPU's")
+    parser.add_argument("--modes", nargs="*", default=["default", "max-autotune-no-cudagraphs"], help="of torch.compile")
     options = parser.parse_args()
+    cases = CASES
+    if options.device == "cuda":
+        sys.path.insert(0, str(SOURCE / "benchmarks"))
+        import gpu
+
+        cases = dict.fromkeys(gpu.names(), Bench.gpu)
+    if not options.out:
+        name = "cpu" if options.device == "cpu" else machine("cuda").split(",")[0].split()[-1].lower()
+        options.out = SOURCE / "benchmarks" / "results" / f"{name}.json"
     bench = Bench(options)
     report = json.loads(options.out.read_text()) if options.out.exists() else {}
     rows = {r["case"]: r for r in report.get("results", [])}
-    for case, measure in CASES.items():
+    for case, measure in cases.items():
         if not any(fnmatch.fnmatch(case, pattern) for pattern in options.case):
             continue
         for result in measure(bench, case):
             result |= {"date": datetime.date.today().isoformat(), "load_average": os.getloadavg()[0]}
             rows[result["case"]] = result
             print(json.dumps(result), flush=True)
-            report = {"machine": machine(), "results": [rows[c] for c in sorted(rows)]}
+            report = {"machine": machine(options.device), "results": [rows[c] for c in sorted(rows)]}
             options.out.parent.mkdir(parents=True, exist_ok=True)
             options.out.write_text(json.dumps(report, indent=1) + "\n")
 

@@ -26,7 +26,7 @@ target_compile_options(fp8c_mlir INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 if(FP8C_STATIC_LLVM)
   include(FP8CStaticLibs)
   # Tools that run wherever they are put: what is unused is dropped, C++'s library is inside, `install` brings the rest.
-  add_link_options(-Wl,--gc-sections -Wl,--icf=safe -Wl,--as-needed -static-libstdc++ -static-libgcc -Wl,--disable-new-dtags)
+  add_link_options(-Wl,--gc-sections -Wl,--as-needed -static-libstdc++ -static-libgcc -Wl,--disable-new-dtags)
   set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
   target_link_libraries(fp8c_mlir INTERFACE ${FP8C_STATIC_MLIR_LIBS})
 else()

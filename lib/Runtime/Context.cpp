@@ -228,8 +228,6 @@ bool Context::runGraph(ShapeInstance &instance) {
   if (first)
     runCommands(instance);
   auto graph = queue->record([&] { runCommands(instance); });
-  if (!graph)
-    return first;
   if (!first)
     graph->run();
   instance.addGraph(std::move(graph), kGraphs);
@@ -237,7 +235,8 @@ bool Context::runGraph(ShapeInstance &instance) {
 }
 
 void Context::run(ShapeInstance &instance) {
-  if (graphs != FP8RT_GRAPHS_OFF && runGraph(instance))
+  // A caller that records a graph of its own gets the commands.
+  if (graphs != FP8RT_GRAPHS_OFF && !queue->isRecorded() && runGraph(instance))
     return;
   instance.patchPointers(arena.data());
   runCommands(instance);

@@ -54,12 +54,21 @@ public:
   /// Fills memory of the device, in the order of the commands.
   virtual void fill(char *memory, int64_t bytes, uint8_t value) = 0;
   /// What `commands` runs as one command, which may run when everything lies
-  /// where it lay then; null where the device or the caller's stream has no
-  /// such thing. Nothing runs now.
+  /// where it lay then; nothing runs now. Null where the device has no such
+  /// thing.
   virtual std::unique_ptr<Command>
   record(const std::function<void()> &commands) {
     return nullptr;
   }
+  /// Whether the caller records what the running call puts into its stream.
+  virtual bool isRecorded() const { return false; }
+};
+
+/// What was put into a stream, to be put into others again.
+class Recording {
+public:
+  virtual ~Recording() = default;
+  virtual void replay(void *stream) = 0;
 };
 
 /// Marks in what a device does, and the times between them.
@@ -116,6 +125,12 @@ public:
   virtual void wait() = 0;
 
   virtual std::unique_ptr<Stopwatch> makeStopwatch() = 0;
+  /// Records what `commands` puts into the stream that it is given; null where
+  /// there are no streams.
+  virtual std::unique_ptr<Recording>
+  record(const std::function<void(void *stream)> &commands) {
+    return nullptr;
+  }
   /// Measures what can be measured.
   virtual DeviceLimits getLimits() { return {}; }
 };

@@ -39,6 +39,8 @@ def make_references(name, size, dialects, shapes, out, depth=2):
     """Exports a model in each dialect and saves what eager PyTorch gives; returns a message on failure."""
     import torch
 
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
     import export
     import sizes
 
@@ -46,18 +48,25 @@ def make_references(name, size, dialects, shapes, out, depth=2):
     model, args, dims = export.catalogue()[name](size, depth)
     model, args = model.to("cuda"), tuple(tensor.to("cuda") for tensor in args)
     calls = Model(name).calls
-    program = export.export(model, args, dims)
+    with torch.no_grad():
+        program = export.export(model, args, dims)
     inputs = {"export": dict(zip(program.graph_signature.user_inputs, args))}
     for label in shapes:
         inputs[label] = {key: value.cuda() for key, value in sizes.make_inputs(program, SHAPES[label]).items()}
     empty = {key: value[:0] for key, value in inputs["export"].items()}
     initial = {key: value.clone() for key, value in model.state_dict().items()}
     for dialect in dialects:
-        exported = program.run_decompositions() if dialect == "core" else program
+        # Attention spelled out, as on a CPU: PyTorch cannot save cuDNN's.
+        with sdpa_kernel(SDPBackend.MATH):
+            exported = program.run_decompositions() if dialect == "core" else program
         torch.export.save(exported, out / f"{name}.{size}.{dialect}.pt2")
     for label, tensors in inputs.items():
         model.load_state_dict(initial)
-        results = export.outputs(model, list(tensors.values()), calls)
+        try:
+            results = export.outputs(model, list(tensors.values()), calls)
+        except RuntimeError as error:  # eager PyTorch has no product for some sizes
+            print(f"{name}.{size}: PyTorch at {label}: {str(error)[:120]}", flush=True)
+            continue
         export.save(out / f"{name}.{size}.{label}.inputs.safetensors", tensors.keys(), tensors.values())
         export.save(out / f"{name}.{size}.{label}.outputs.safetensors", [f"output{i}" for i in range(len(results))], results)
     export.save(out / f"{name}.{size}.empty.inputs.safetensors", empty.keys(), empty.values())
@@ -105,6 +114,9 @@ class Checks:
             return
         model = Model(name)
         for shape in ["export", *self.options.shapes]:
+            if not (work / f"{name}.{size}.{shape}.outputs.safetensors").exists():
+                self.report(label, f"reference/{shape}", False, "eager PyTorch gave none")
+                continue
             self.check_shape(label, package, work / f"{name}.{size}.{shape}", model, shape)
         self.check_empty(label, package, work / f"{name}.{size}.empty.inputs.safetensors")
         if size == "tiny" and not self.options.skip_lockstep:
@@ -115,13 +127,15 @@ class Checks:
             (work / f"{label}.pt2").unlink()
 
     def check_shape(self, label, package, path, model, shape):
+        fixed = {"FP8C_MEASURE_PRODUCTS": "0"}  # the same additions in every process
         call = [package, "--device=cuda", f"--inputs={path}.inputs.safetensors", f"--calls={model.calls}"]
         plain, poisoned = (self.options.work / f"{label}.{shape}.{kind}.safetensors" for kind in ("plain", "poisoned"))
-        status, text, errors = self.run("fp8-run", *call, f"--expect={path}.outputs.safetensors",
-                                        f"--max-distance={model.max_distance}", f"--outputs={plain}")
+        expect = [f"--expect={path}.outputs.safetensors", f"--max-distance={model.max_distance}"]
+        status, text, errors = self.run("fp8-run", *call, *expect)
         found = re.search(r"^output0\s+\S+\s+(\S+)", text, re.M)
         self.report(label, f"distance/{shape}", status == 0, found[1] if found and not status else (text + errors)[-400:])
-        status, _, errors = self.run("fp8-run", *call, f"--outputs={poisoned}", "--poison")
+        self.run("fp8-run", *call, f"--outputs={plain}", env=fixed)
+        status, _, errors = self.run("fp8-run", *call, f"--outputs={poisoned}", "--poison", env=fixed)
         equal = status == 0 and plain.exists() and plain.read_bytes() == poisoned.read_bytes()
         self.report(label, f"poison/{shape}", equal, errors.strip())
         for file in (plain, poisoned):
@@ -129,7 +143,7 @@ class Checks:
 
     def check_empty(self, label, package, inputs):
         status, _, errors = self.run("fp8-run", package, "--device=cuda", f"--inputs={inputs}")
-        known = re.search(r"the amax of an empty tensor has no value|needs? .* >= ", errors) or "guard" in errors or "min" in errors
+        known = re.search(r"the amax of an empty tensor has no value|got 0, expected", errors)
         self.report(label, "empty", status == 0 or bool(status == 1 and known), errors.strip())
 
     def check_lockstep(self, label, package, inputs, model, own):

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <thread>
 
 using namespace fp8c;
 using namespace fp8c::run;
@@ -23,9 +24,13 @@ static constexpr size_t kSets = 8;
 /// Calls of a shape before its times count: they choose algorithms and make
 /// graphs.
 static constexpr int kWarmups = 3;
-/// Rounds of device time, and about how long one is.
+/// Rounds of device and of host time, and about how long one is.
 static constexpr int kRounds = 9;
-static constexpr double kRoundSeconds = 0.02;
+static constexpr double kRoundSeconds = 0.005;
+/// The device rests before a round: one that was busy for long is slower.
+static constexpr std::chrono::milliseconds kRest(20);
+/// Longer than it takes to launch a graph.
+static constexpr double kGraphSeconds = 1e-3;
 
 static double now() {
   return std::chrono::duration<double>(
@@ -48,11 +53,14 @@ struct Summary {
 } // namespace
 
 /// Seconds of a call from its start until its results are there.
-static std::vector<double> measureCalls(Session &session, size_t sets) {
+static std::vector<double> measureCalls(Session &session, size_t sets,
+                                        bool isHost) {
   constexpr size_t kLeast = 5, kMost = 10000;
+  const double enough = isHost ? 1 : 0.1;
   std::vector<double> seconds;
   double total = 0;
-  while (seconds.size() < kLeast || (total < 1 && seconds.size() < kMost)) {
+  while (seconds.size() < kLeast ||
+         (total < enough && seconds.size() < kMost)) {
     const double start = now();
     session.enqueue(seconds.size() % sets);
     session.wait();
@@ -62,34 +70,56 @@ static std::vector<double> measureCalls(Session &session, size_t sets) {
   return seconds;
 }
 
-/// Seconds that the device needs for a call, and the host to put one into the
-/// stream.
-static std::pair<std::vector<double>, std::vector<double>>
-measureDevice(Session &session, size_t sets, double callSeconds) {
+/// Seconds that the device needs for a call: calls one behind the other, in a
+/// graph if calls may be graphs, so that nothing waits for the host.
+static std::vector<double> measureDevice(Session &session, size_t sets,
+                                         double callSeconds, bool isGraph) {
+  const int calls =
+      int(std::clamp(kRoundSeconds / callSeconds, double(sets), 64.0));
+  auto callAll = [&](void *stream) {
+    for (int i = 0; i < calls; ++i)
+      session.enqueue(size_t(i) % sets, stream);
+  };
+  std::unique_ptr<rt::Recording> recording;
+  if (isGraph)
+    recording = session.getDevice().record(callAll);
   std::unique_ptr<rt::Stopwatch> stopwatch =
       session.getDevice().makeStopwatch();
-  const int calls =
-      int(std::clamp(kRoundSeconds / callSeconds, double(sets), 200.0));
-  std::pair<std::vector<double>, std::vector<double>> seconds;
+  std::vector<double> seconds;
   for (int round = 0; round < kRounds; ++round) {
-    // The device begins when the host has put a good part of a round.
-    stopwatch->stall(std::min(calls * callSeconds, 5 * kRoundSeconds), nullptr);
+    std::this_thread::sleep_for(kRest);
+    recording ? recording->replay(nullptr) : session.enqueue();
+    // The host puts a good part of a round before the device begins.
+    stopwatch->stall(isGraph ? kGraphSeconds
+                             : std::min(calls * callSeconds, 5 * kRoundSeconds),
+                     nullptr);
     stopwatch->mark(0, nullptr);
-    for (int i = 0; i < calls; ++i) {
-      const double start = now();
-      session.enqueue(size_t(i) % sets);
-      // Later ones may wait for room in the stream.
-      if (i == 0)
-        seconds.second.push_back(now() - start);
-    }
+    recording ? recording->replay(nullptr) : callAll(nullptr);
     stopwatch->mark(1, nullptr);
-    seconds.first.push_back(stopwatch->seconds(0) / calls);
+    seconds.push_back(stopwatch->seconds(0) / calls);
+  }
+  return seconds;
+}
+
+/// Seconds that the host needs to put a call into the stream of a busy device.
+static std::vector<double> measureHost(Session &session, size_t sets) {
+  std::unique_ptr<rt::Stopwatch> stopwatch =
+      session.getDevice().makeStopwatch();
+  std::vector<double> seconds;
+  for (int round = 0; round < kRounds; ++round) {
+    stopwatch->stall(kRoundSeconds, nullptr);
+    const double start = now();
+    session.enqueue(size_t(round) % sets);
+    seconds.push_back(now() - start);
+    session.wait();
   }
   return seconds;
 }
 
 void run::benchmarkSession(Session &session, std::vector<HostTensor> &arguments,
-                           Results &results, double loadSeconds, bool json) {
+                           Results &results, double loadSeconds,
+                           const Options &options) {
+  const bool json = options.json;
   size_t bytes = 1;
   for (const HostTensor &tensor : arguments)
     bytes += tensor.data.size();
@@ -102,7 +132,7 @@ void run::benchmarkSession(Session &session, std::vector<HostTensor> &arguments,
   for (size_t i = 0; i < kWarmups * sets; ++i)
     session.enqueue(i % sets);
   session.wait();
-  std::vector<double> seconds = measureCalls(session, sets);
+  std::vector<double> seconds = measureCalls(session, sets, isHost);
   const size_t calls = seconds.size();
   const Summary call(std::move(seconds));
   std::printf(json ? "{\"calls\": %zu, \"median_ms\": %.6f, \"min_ms\": %.6f, "
@@ -111,9 +141,9 @@ void run::benchmarkSession(Session &session, std::vector<HostTensor> &arguments,
                      "loaded in %.4f ms\n",
               calls, call.median, call.least, call.most, loadSeconds * 1e3);
   if (!isHost) {
-    auto [deviceSeconds, hostSeconds] =
-        measureDevice(session, sets, call.median * 1e-3);
-    const Summary device(deviceSeconds), host(hostSeconds);
+    const Summary device(measureDevice(session, sets, call.median * 1e-3,
+                                       options.graphs != FP8RT_GRAPHS_OFF)),
+        host(measureHost(session, sets));
     std::printf(json ? ", \"device_ms\": %.6f, \"device_min_ms\": %.6f, "
                        "\"device_max_ms\": %.6f, \"host_ms\": %.6f, "
                        "\"sets\": %zu"
@@ -177,11 +207,16 @@ void Profile::afterStep(const rt::ObservedStep &step, double seconds) {
     row.bytes += countBytes(value);
   for (const rt::ObservedValue &value : step.writes)
     row.bytes += countBytes(value);
-  // Attention is two products.
-  const int64_t products =
-      step.command == plan::wire::Command::Attention ? 2 : 1;
-  row.operations = 2 * products * step.m * step.n * step.k *
-                   std::max<int64_t>(step.batch, 1);
+  row.operations =
+      2 * step.m * step.n * step.k * std::max<int64_t>(step.batch, 1);
+  // Two products; causal ones of the keys up to the query's place alone.
+  if (const auto *attention = step.wire->command_as_Attention()) {
+    row.operations *= 2;
+    const int64_t both = std::min(step.m, step.n);
+    if (attention->causal() && both)
+      row.operations = row.operations / (step.m * step.n) *
+                       (both * (both + 1) / 2 + (step.m - both) * step.n);
+  }
   if (row.operations)
     switch (compare::elementBytes(step.reads.front().dtype)) {
     case 1:

@@ -15,9 +15,11 @@ namespace fp8c::run {
 
 /// Calls for a second and prints a call's time from its start to its end, and
 /// on a device of its own also the device's time (calls one behind the other,
-/// over several sets of inputs and outputs) and the host's.
+/// over several sets of inputs and outputs, in one graph unless --graph=off)
+/// and the host's.
 void benchmarkSession(Session &session, std::vector<HostTensor> &arguments,
-                      Results &results, double loadSeconds, bool json);
+                      Results &results, double loadSeconds,
+                      const Options &options);
 
 /// Prints a row a step: time, bytes, share of what the device reaches at best.
 void profileSession(Session &session, std::vector<HostTensor> &arguments,

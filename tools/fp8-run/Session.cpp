@@ -156,11 +156,14 @@ void Session::bind(std::vector<HostTensor> &arguments, Results &results,
     boundCalls.push_back(bindCall(arguments, results));
 }
 
-void Session::enqueue(size_t set) {
+void Session::enqueue(size_t set, void *stream) {
   BoundCall &bound = boundCalls[set];
+  fp8rt_call_options_t options{};
+  options.struct_size = sizeof(options);
+  options.stream = stream;
   check(fp8rt_context_call(
       context, bound.inputPointers.data(), bound.inputPointers.size(),
-      bound.outputPointers.data(), bound.outputPointers.size(), nullptr));
+      bound.outputPointers.data(), bound.outputPointers.size(), &options));
 }
 
 void Session::fetch(Results &results) {

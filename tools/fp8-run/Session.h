@@ -67,7 +67,7 @@ public:
   /// `sets`: so many times, for calls that take turns.
   void bind(std::vector<HostTensor> &arguments, Results &results,
             size_t sets = 1);
-  void enqueue(size_t set = 0);
+  void enqueue(size_t set = 0, void *stream = nullptr);
   void wait() { device->wait(); }
   rt::Device &getDevice() { return *device; }
   /// Of the first set.

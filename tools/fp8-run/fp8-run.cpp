@@ -344,7 +344,7 @@ static bool runSession(Session &session, Session *other, double loadSeconds,
     profileSession(session, arguments, results);
   }
   if (options.benchmark)
-    benchmarkSession(session, arguments, results, loadSeconds, options.json);
+    benchmarkSession(session, arguments, results, loadSeconds, options);
   return passed;
 }
 

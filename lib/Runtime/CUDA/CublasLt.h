@@ -74,8 +74,10 @@ enum class LtScaleMode : int {
 inline constexpr int kLtCompute32F = 68, kLtCompute64F = 70;
 inline constexpr int kLtEpilogueNone = 1, kLtEpilogueBias = 4;
 inline constexpr int kLtTransposed = 1;
-/// Partial sums in the compute type alone.
-inline constexpr uint32_t kLtReductionComputeType = 2;
+/// CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME and its values: partial sums are none,
+/// or in the compute type alone.
+inline constexpr int kLtReductionScheme = 3;
+inline constexpr uint32_t kLtReductionNone = 0, kLtReductionComputeType = 2;
 
 #define FP8C_CUBLASLT_FUNCTIONS(X)                                             \
   X(create, "cublasLtCreate", LtStatus, (LtHandle *))                          \
@@ -100,6 +102,8 @@ inline constexpr uint32_t kLtReductionComputeType = 2;
   X(heuristic, "cublasLtMatmulAlgoGetHeuristic", LtStatus,                     \
     (LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout, LtPreference,   \
      int, LtHeuristic *, int *))                                               \
+  X(algorithmGet, "cublasLtMatmulAlgoConfigGetAttribute", LtStatus,            \
+    (const LtAlgorithm *, int, void *, size_t, size_t *))                      \
   X(check, "cublasLtMatmulAlgoCheck", LtStatus,                                \
     (LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout,                 \
      const LtAlgorithm *, LtHeuristic *))                                      \
@@ -130,8 +134,8 @@ public:
   LtHandle handle = nullptr;
   std::mutex mutex;
   /// By what a product's choice depends on: types, layouts, scales, epilogue,
-  /// and M up to the next power of two. Nothing chosen: the library has none.
-  std::unordered_map<std::string, std::vector<LtHeuristic>> chosen;
+  /// and M up to the next power of two.
+  std::unordered_map<std::string, LtHeuristic> chosen;
 
 private:
   CublasLt() = default;

@@ -10,6 +10,7 @@
 
 #include "CublasLt.h"
 #include "CudaProgram.h"
+#include "Cudnn.h"
 #include "OwnKernels.h"
 
 #include <map>
@@ -30,9 +31,10 @@ CudaDevice::CudaDevice(int ordinal) : driver(Driver::get()), ordinal(ordinal) {
 }
 
 CudaDevice::~CudaDevice() {
-  if (products || kernels) {
+  if (products || attention || kernels) {
     Scope scope(*this);
     products.reset();
+    attention.reset();
     kernels.reset();
   }
   driver.primaryRelease(id);
@@ -121,6 +123,14 @@ CublasLt *CudaDevice::cublasLt() {
     products = CublasLt::open();
   triedProducts = true;
   return products.get();
+}
+
+Cudnn *CudaDevice::cudnn() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!triedAttention)
+    attention = Cudnn::open();
+  triedAttention = true;
+  return attention.get();
 }
 
 LoadedModule::LoadedModule(const Driver &driver, const std::string &image,

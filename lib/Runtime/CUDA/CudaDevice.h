@@ -18,6 +18,7 @@
 namespace fp8c::rt::cuda {
 
 class CublasLt;
+class Cudnn;
 class OwnKernels;
 
 /// One GPU by its primary context, which libraries and PyTorch share.
@@ -39,6 +40,8 @@ public:
   void download(void *to, const void *from, size_t bytes) override;
   void wait() override;
   std::unique_ptr<Stopwatch> makeStopwatch() override;
+  std::unique_ptr<Recording>
+  record(const std::function<void(void *stream)> &commands) override;
   DeviceLimits getLimits() override;
 
   int multiprocessors() const { return processors; }
@@ -48,6 +51,8 @@ public:
   OwnKernels &ownKernels();
   /// The library of products, or null where there is none.
   CublasLt *cublasLt();
+  /// The library of attention, or null where there is none.
+  Cudnn *cudnn();
 
   const Driver &driver;
   /// While it lives the device's context is the thread's.
@@ -80,7 +85,8 @@ private:
   std::mutex mutex;
   std::unique_ptr<OwnKernels> kernels;
   std::unique_ptr<CublasLt> products;
-  bool triedProducts = false;
+  std::unique_ptr<Cudnn> attention;
+  bool triedProducts = false, triedAttention = false;
 };
 
 /// Machine code or PTX in a context that is current.

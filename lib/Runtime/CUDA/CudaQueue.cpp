@@ -8,6 +8,7 @@
 
 #include "CudaQueue.h"
 
+#include "Attention.h"
 #include "OwnKernels.h"
 #include "Products.h"
 
@@ -16,9 +17,6 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-/// CU_STREAM_NON_BLOCKING and CU_STREAM_CAPTURE_MODE_RELAXED.
-static constexpr unsigned kNonBlocking = 1;
-static constexpr int kRelaxed = 2;
 /// Blocks that a grid may have in its first dim.
 static constexpr int64_t kMaxGrid = INT32_MAX;
 
@@ -63,35 +61,19 @@ private:
 /// A graph of a call's commands.
 class RecordedCall : public Command {
 public:
-  explicit RecordedCall(CudaQueue &queue) : queue(queue) {}
-  ~RecordedCall() override {
-    if (!handle)
-      return;
-    CudaDevice::Scope current(queue.device);
-    queue.driver.graphExecDestroy(handle);
-  }
-  void run() override {
-    queue.driver.check(queue.driver.graphLaunch(handle, queue.stream),
-                       "cuGraphLaunch");
-  }
-
-  GraphExec handle = nullptr;
+  RecordedCall(CudaQueue &queue, std::unique_ptr<Recording> recording)
+      : queue(queue), recording(std::move(recording)) {}
+  void run() override { recording->replay(queue.stream); }
 
 private:
   CudaQueue &queue;
+  std::unique_ptr<Recording> recording;
 };
 
 } // namespace
 
 CudaQueue::CudaQueue(CudaProgram &owner)
     : program(owner), device(*owner.device), driver(device.driver) {}
-
-CudaQueue::~CudaQueue() {
-  if (!recorder)
-    return;
-  CudaDevice::Scope current(device);
-  driver.streamDestroy(recorder);
-}
 
 std::unique_ptr<Command> CudaQueue::prepare(const PreparedStep &step) {
   switch (step.wire->command_type()) {
@@ -100,7 +82,7 @@ std::unique_ptr<Command> CudaQueue::prepare(const PreparedStep &step) {
   case wire::Command::Matmul:
     return makeProduct(*this, step);
   case wire::Command::Attention:
-    return makeOwnAttention(*this, step);
+    return makeAttention(*this, step);
   case wire::Command::Copy:
     return makeCopy(*this, step);
   case wire::Command::Fill:
@@ -132,35 +114,21 @@ void CudaQueue::fill(char *to, int64_t bytes, uint8_t value) {
 
 std::unique_ptr<Command>
 CudaQueue::record(const std::function<void()> &commands) {
-  // A caller that records a graph of its own gets the commands.
+  Stream caller = stream;
+  struct Restore {
+    ~Restore() { stream = caller; }
+    Stream &stream;
+    Stream caller;
+  } restore{stream, caller};
+  return std::make_unique<RecordedCall>(*this, device.record([&](void *own) {
+    stream = static_cast<Stream>(own);
+    commands();
+  }));
+}
+
+bool CudaQueue::isRecorded() const {
   int isRecording = 0;
   driver.check(driver.streamIsCapturing(stream, &isRecording),
                "cuStreamIsCapturing");
-  if (isRecording)
-    return nullptr;
-  if (!recorder)
-    driver.check(driver.streamCreate(&recorder, kNonBlocking),
-                 "cuStreamCreate");
-  auto graph = std::make_unique<RecordedCall>(*this);
-  Stream caller = stream;
-  driver.check(driver.streamBeginCapture(recorder, kRelaxed),
-               "cuStreamBeginCapture");
-  stream = recorder;
-  Graph recorded = nullptr;
-  try {
-    commands();
-  } catch (...) {
-    stream = caller;
-    driver.streamEndCapture(recorder, &recorded);
-    if (recorded)
-      driver.graphDestroy(recorded);
-    throw;
-  }
-  stream = caller;
-  driver.check(driver.streamEndCapture(recorder, &recorded),
-               "cuStreamEndCapture");
-  Result result = driver.graphInstantiate(&graph->handle, recorded, 0);
-  driver.graphDestroy(recorded);
-  driver.check(result, "cuGraphInstantiateWithFlags");
-  return graph;
+  return isRecording != 0;
 }

@@ -20,7 +20,6 @@ namespace fp8c::rt::cuda {
 class CudaQueue : public Queue {
 public:
   explicit CudaQueue(CudaProgram &program);
-  ~CudaQueue() override;
 
   std::unique_ptr<Command> prepare(const PreparedStep &step) override;
   bool reserve(int64_t scratchBytes) override;
@@ -29,6 +28,7 @@ public:
   void fill(char *memory, int64_t bytes, uint8_t value) override;
   std::unique_ptr<Command>
   record(const std::function<void()> &commands) override;
+  bool isRecorded() const override;
 
   void launch(Function function, uint32_t gridX, uint32_t gridY,
               uint32_t threads, uint32_t shared, void **parameters) {
@@ -47,8 +47,6 @@ public:
 private:
   std::optional<CudaDevice::Scope> scope;
   DeviceMemory memory;
-  /// Where graphs are recorded: the caller's may be one that cannot.
-  Stream recorder = nullptr;
 };
 
 } // namespace fp8c::rt::cuda

@@ -123,8 +123,6 @@ std::string LibraryForm::setScales(const MatmulArgs &args,
 std::string LibraryForm::set(const MatmulArgs &args,
                              const ProductSizes &sizes) {
   const Tensor &ta = *args.a, &tb = *args.b, &td = *args.d;
-  if (args.bDecode)
-    return "weights that are decoded";
   if (!sizes.m || !sizes.n || !sizes.k || !sizes.batch)
     return "an empty product";
   isF8 = ::isF8(ta.dtype);

@@ -9,8 +9,10 @@
 #include "LibraryProduct.h"
 
 #include "OwnKernels.h"
+#include "ProductTrial.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 using namespace fp8c::rt;
@@ -23,6 +25,15 @@ static constexpr uint64_t kWorkspace = 32 << 20;
 static constexpr int kCandidates = 8;
 /// What addresses are multiples of when an algorithm is chosen.
 static constexpr uintptr_t kAlignment16 = 16;
+/// Elements of the right operand from which on candidates are measured.
+static constexpr int64_t kMeasuredElements = 1 << 20;
+
+/// Measured choices may differ from process to process, and with them the order
+/// of additions; without measuring the heuristic's first is taken.
+static bool avoidsMeasuring() {
+  const char *text = std::getenv("FP8C_MEASURE_PRODUCTS");
+  return text && *text == '0';
+}
 
 namespace {
 
@@ -51,8 +62,16 @@ private:
             library.statusName(status));
   }
   std::string makeKey() const;
-  bool isValid(const LtHeuristic &candidate);
-  std::vector<LtHeuristic> ask() const;
+  bool isValid(LtHeuristic &candidate) const;
+  /// The heuristic's answers; `isFree`: partial sums may be of any type.
+  std::vector<LtHeuristic> ask(int most, bool isFree) const;
+  /// Those that can compute it and never round partial sums to the result's
+  /// type.
+  std::vector<LtHeuristic> getCandidates() const;
+  /// The valid candidate to take, the fastest if that is to be measured.
+  size_t findBest(const std::vector<LtHeuristic> &candidates) const;
+  LtStatus launch(const LtAlgorithm &algorithm, size_t workspaceBytes,
+                  const ProductData &data, Stream stream) const;
 
   CudaQueue &queue;
   CublasLt &library;
@@ -143,40 +162,73 @@ std::string LibraryProduct::makeKey() const {
   return key.str();
 }
 
-std::vector<LtHeuristic> LibraryProduct::ask() const {
+std::vector<LtHeuristic> LibraryProduct::ask(int most, bool isFree) const {
   LtPreference preference = nullptr;
   check(library.preferenceCreate(&preference),
         "cublasLtMatmulPreferenceCreate");
   uint64_t limit = kWorkspace;
   library.preferenceSet(preference, int(LtPreferenceAttribute::Workspace),
                         &limit, sizeof(limit));
-  // Partial sums are never rounded to the result's type.
-  library.preferenceSet(
-      preference, int(LtPreferenceAttribute::ReductionSchemes),
-      &kLtReductionComputeType, sizeof(kLtReductionComputeType));
-  std::vector<LtHeuristic> results(kCandidates);
+  if (!isFree)
+    library.preferenceSet(
+        preference, int(LtPreferenceAttribute::ReductionSchemes),
+        &kLtReductionComputeType, sizeof(kLtReductionComputeType));
+  std::vector<LtHeuristic> results(static_cast<size_t>(most));
   int count = 0;
-  LtStatus status =
-      library.heuristic(library.handle, desc, a, b, d, d, preference,
-                        kCandidates, results.data(), &count);
+  LtStatus status = library.heuristic(library.handle, desc, a, b, d, d,
+                                      preference, most, results.data(), &count);
   library.preferenceDestroy(preference);
   results.resize(status == 0 ? size_t(count) : 0);
-  results.erase(
-      std::remove_if(results.begin(), results.end(),
-                     [](const LtHeuristic &r) { return r.state != 0; }),
-      results.end());
   return results;
 }
 
-bool LibraryProduct::isValid(const LtHeuristic &candidate) {
+std::vector<LtHeuristic> LibraryProduct::getCandidates() const {
+  // First what the library takes by itself (and PyTorch with it), unless it
+  // rounds partial sums to the result's type.
+  std::vector<LtHeuristic> results = ask(1, true);
+  const std::vector<LtHeuristic> others = ask(kCandidates, false);
+  if (!results.empty()) {
+    uint32_t scheme = kLtReductionNone;
+    size_t written = 0;
+    LtStatus status =
+        library.algorithmGet(&results[0].algorithm, kLtReductionScheme, &scheme,
+                             sizeof(scheme), &written);
+    if (status != 0 ||
+        (scheme != kLtReductionNone && scheme != kLtReductionComputeType))
+      results.clear();
+  }
+  results.insert(results.end(), others.begin(), others.end());
+  results.erase(std::remove_if(results.begin(), results.end(),
+                               [&](LtHeuristic &candidate) {
+                                 return candidate.state != 0 ||
+                                        !isValid(candidate);
+                               }),
+                results.end());
+  return results;
+}
+
+/// Whether it can compute this product; notes the workspace that it needs.
+bool LibraryProduct::isValid(LtHeuristic &candidate) const {
   LtHeuristic result{};
   if (library.check(library.handle, desc, a, b, d, d, &candidate.algorithm,
                     &result) != 0 ||
       result.workspace > kWorkspace)
     return false;
-  algorithm = candidate.algorithm;
-  workspace = result.workspace;
+  candidate.workspace = result.workspace;
   return true;
+}
+
+size_t
+LibraryProduct::findBest(const std::vector<LtHeuristic> &candidates) const {
+  if (candidates.size() < 2 || queue.isRecorded() || avoidsMeasuring() ||
+      step.product.n * step.product.k < kMeasuredElements)
+    return 0;
+  return findFastest(queue, step.matmul, kWorkspace, candidates.size(),
+                     [&](size_t i, const ProductData &data) {
+                       return launch(candidates[i].algorithm,
+                                     candidates[i].workspace, data,
+                                     nullptr) == 0;
+                     });
 }
 
 std::string LibraryProduct::choose() {
@@ -196,17 +248,17 @@ std::string LibraryProduct::choose() {
   std::lock_guard<std::mutex> lock(library.mutex);
   std::string key = makeKey();
   auto known = library.chosen.find(key);
-  if (known != library.chosen.end())
-    for (const LtHeuristic &candidate : known->second)
-      if (isValid(candidate))
-        return "";
-  std::vector<LtHeuristic> candidates = ask();
-  for (const LtHeuristic &candidate : candidates)
-    if (isValid(candidate)) {
-      library.chosen[key] = {candidate};
-      return "";
-    }
-  return "cuBLASLt has no algorithm for it";
+  if (known == library.chosen.end() || !isValid(known->second)) {
+    std::vector<LtHeuristic> candidates = getCandidates();
+    if (candidates.empty())
+      return "cuBLASLt has no algorithm for it";
+    known =
+        library.chosen.insert_or_assign(key, candidates[findBest(candidates)])
+            .first;
+  }
+  algorithm = known->second.algorithm;
+  workspace = known->second.workspace;
+  return "";
 }
 
 std::string LibraryProduct::describe() const {
@@ -215,6 +267,28 @@ std::string LibraryProduct::describe() const {
   text << "cuBLASLt " << library.getVersion() << ", algorithm "
        << uint32_t(algorithm.data[0]) << ", workspace " << workspace;
   return text.str();
+}
+
+LtStatus LibraryProduct::launch(const LtAlgorithm &how, size_t workspaceBytes,
+                                const ProductData &data, Stream stream) const {
+  if (data.bias)
+    set(LtDescAttribute::BiasPointer, data.bias);
+  if (data.aScale)
+    set(LtDescAttribute::BScale, data.aScale);
+  if (data.bScale)
+    set(LtDescAttribute::AScale, data.bScale);
+  if (data.resultScale)
+    set(LtDescAttribute::DScale, data.resultScale);
+  if (data.amax)
+    set(LtDescAttribute::AmaxD, data.amax);
+  const float one = 1, zero = 0;
+  const double wideOne = 1, wideZero = 0;
+  bool wide = form.computeType == kLtCompute64F;
+  const void *alpha = wide ? static_cast<const void *>(&wideOne) : &one;
+  const void *beta = wide ? static_cast<const void *>(&wideZero) : &zero;
+  return library.matmul(library.handle, desc, alpha, data.b, a, data.a, b, beta,
+                        data.d, d, data.d, d, &how, data.workspace,
+                        workspaceBytes, stream);
 }
 
 void LibraryProduct::run() {
@@ -231,24 +305,8 @@ void LibraryProduct::run() {
       own = makeOwnProduct(queue, step, "an operand is not aligned to 16");
     return own->run();
   }
-  if (args.bias)
-    set(LtDescAttribute::BiasPointer, args.bias->data);
-  if (args.aScale)
-    set(LtDescAttribute::BScale, args.aScale->data);
-  if (args.bScale)
-    set(LtDescAttribute::AScale, args.bScale->data);
-  if (args.resultScale)
-    set(LtDescAttribute::DScale, args.resultScale->data);
-  if (args.amax)
-    set(LtDescAttribute::AmaxD, args.amax->data);
-  const float one = 1, zero = 0;
-  const double wideOne = 1, wideZero = 0;
-  bool wide = form.computeType == kLtCompute64F;
-  const void *alpha = wide ? static_cast<const void *>(&wideOne) : &one;
-  const void *beta = wide ? static_cast<const void *>(&wideZero) : &zero;
-  check(library.matmul(library.handle, desc, alpha, args.b->data, a,
-                       args.a->data, b, beta, args.d->data, d, args.d->data, d,
-                       &algorithm, queue.scratch(), workspace, queue.stream),
+  check(launch(algorithm, workspace, ProductData::of(args, queue.scratch()),
+               queue.stream),
         "cublasLtMatmul");
 }
 

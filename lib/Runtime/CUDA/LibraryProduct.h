@@ -42,6 +42,11 @@ std::unique_ptr<Command> makeLibraryProduct(CudaQueue &queue, CublasLt &library,
                                             const PreparedStep &step,
                                             std::string &why);
 
+/// The same for a product whose weights are decoded.
+std::unique_ptr<Command> makeDecodedProduct(CudaQueue &queue, CublasLt &library,
+                                            const PreparedStep &step,
+                                            std::string &why);
+
 } // namespace fp8c::rt::cuda
 
 #endif // FP8C_LIB_RUNTIME_CUDA_LIBRARYPRODUCT_H

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Attention.h"
 #include "Device/Kernels.h"
 #include "OwnKernels.h"
 
@@ -48,8 +49,9 @@ namespace {
 
 class OwnAttention : public Command {
 public:
-  OwnAttention(CudaQueue &queue, const PreparedStep &step)
-      : queue(queue), step(step), why(whyNotFlash(step.attention)) {
+  OwnAttention(CudaQueue &queue, const PreparedStep &step, std::string refusal)
+      : queue(queue), step(step), refusal(std::move(refusal)),
+        why(whyNotFlash(step.attention)) {
     const AttentionArgs &args = step.attention;
     const int64_t *q = args.query->dims;
     parameters.query = operand(args.query);
@@ -83,7 +85,8 @@ public:
   }
 
   std::string describe() const override {
-    return why.empty() ? "own kernel, tensor cores" : "own kernel: " + why;
+    return "own kernel: " + refusal +
+           (why.empty() ? "" : "; no tensor cores: " + why);
   }
 
   void run() override {
@@ -124,8 +127,8 @@ private:
 
   CudaQueue &queue;
   const PreparedStep &step;
-  /// Why not `flash`.
-  std::string why;
+  /// Why no library, and why not `flash`.
+  std::string refusal, why;
   Function flash = nullptr, function = nullptr;
   uint32_t flashGrid = 0;
   AttentionParams parameters{};
@@ -136,6 +139,7 @@ private:
 } // namespace
 
 std::unique_ptr<Command>
-fp8c::rt::cuda::makeOwnAttention(CudaQueue &queue, const PreparedStep &step) {
-  return std::make_unique<OwnAttention>(queue, step);
+fp8c::rt::cuda::makeOwnAttention(CudaQueue &queue, const PreparedStep &step,
+                                 std::string why) {
+  return std::make_unique<OwnAttention>(queue, step, std::move(why));
 }

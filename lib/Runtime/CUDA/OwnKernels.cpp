@@ -25,6 +25,7 @@ FP8C_EMBED(Product)
 FP8C_EMBED(Attention)
 FP8C_EMBED(FlashAttention)
 FP8C_EMBED(Stall)
+FP8C_EMBED(Decode)
 #undef FP8C_EMBED
 
 Function OwnKernels::get(Function &function,
@@ -39,7 +40,8 @@ Function OwnKernels::get(Function &function,
                   {fp8rt_ptx_FlashAttention, "fp8rt_flash_f16_128"},
                   {fp8rt_ptx_FlashAttention, "fp8rt_flash_bf16_64"},
                   {fp8rt_ptx_FlashAttention, "fp8rt_flash_bf16_128"},
-                  {fp8rt_ptx_Stall, "fp8rt_stall"}};
+                  {fp8rt_ptx_Stall, "fp8rt_stall"},
+                  {fp8rt_ptx_Decode, "fp8rt_decode"}};
   std::lock_guard<std::mutex> lock(mutex);
   if (!module)
     module = std::make_unique<LoadedModule>(driver, kKernels[which].ptx,

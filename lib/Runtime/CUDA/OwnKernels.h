@@ -21,6 +21,7 @@ public:
 
   /// Waits as many nanoseconds as its parameter says.
   Function stall() { return get(stallFunction, stallModule, 7); }
+  Function decode() { return get(decodeFunction, decodeModule, 8); }
   Function move() { return get(moveFunction, moveModule, 0); }
   Function product() { return get(productFunction, productModule, 1); }
   Function attention() { return get(attentionFunction, attentionModule, 2); }
@@ -37,10 +38,10 @@ private:
   const Driver &driver;
   std::mutex mutex;
   std::unique_ptr<LoadedModule> moveModule, productModule, attentionModule,
-      flashModule, stallModule;
-  Function stallFunction = nullptr, moveFunction = nullptr,
-           productFunction = nullptr, attentionFunction = nullptr,
-           flashFunctions[4] = {};
+      flashModule, stallModule, decodeModule;
+  Function stallFunction = nullptr, decodeFunction = nullptr,
+           moveFunction = nullptr, productFunction = nullptr,
+           attentionFunction = nullptr, flashFunctions[4] = {};
 };
 
 std::unique_ptr<Command> makeCopy(CudaQueue &queue, const PreparedStep &step);
@@ -48,8 +49,6 @@ std::unique_ptr<Command> makeFill(CudaQueue &queue, const PreparedStep &step);
 /// `why` says why no library computes it.
 std::unique_ptr<Command>
 makeOwnProduct(CudaQueue &queue, const PreparedStep &step, std::string why);
-std::unique_ptr<Command> makeOwnAttention(CudaQueue &queue,
-                                          const PreparedStep &step);
 
 } // namespace fp8c::rt::cuda
 

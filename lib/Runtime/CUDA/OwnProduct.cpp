@@ -6,19 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Device/Kernels.h"
+#include "MatrixParams.h"
 #include "OwnKernels.h"
 
 #include <algorithm>
 
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
-
-static Type getType(DType dtype) {
-  static_assert(int(DType::F16) == int(Type::F16) &&
-                int(DType::E8M0FNU) == int(Type::E8M0FNU));
-  return static_cast<Type>(dtype);
-}
 
 namespace {
 
@@ -106,27 +100,11 @@ private:
   }
 
   MatrixParams matrix(const Tensor *tensor) const {
-    MatrixParams result{};
-    if (!tensor)
-      return result;
-    result.type = getType(tensor->dtype);
-    if (tensor->rank > 1)
-      result.rowStride = strideFromLast(*tensor, 1);
-    if (tensor->rank > 0)
-      result.columnStride = strideFromLast(*tensor, 0);
-    for (size_t i = 0; i < batchDims.size(); ++i)
-      if (batchDims[i] < tensor->rank)
-        result.batchStrides[i] = strideFromLast(*tensor, batchDims[i]);
-    return result;
+    return makeMatrix(tensor, batchDims);
   }
-
   ScaleParams scale(const Tensor *tensor, int64_t block0,
                     int64_t block1) const {
-    ScaleParams result{matrix(tensor), std::max<int64_t>(block0, 1),
-                       std::max<int64_t>(block1, 1)};
-    if (tensor && tensor->elements == 1)
-      result.scale.rowStride = result.scale.columnStride = 0;
-    return result;
+    return makeScale(tensor, block0, block1, batchDims);
   }
 
   CudaQueue &queue;

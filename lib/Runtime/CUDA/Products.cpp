@@ -31,7 +31,8 @@ std::unique_ptr<Command> fp8c::rt::cuda::makeProduct(CudaQueue &queue,
     return makeOwnProduct(queue, step, "there is no libcublasLt.so.13 or .12");
   std::string why;
   std::unique_ptr<Command> command =
-      makeLibraryProduct(queue, *library, step, why);
+      step.matmul.bDecode ? makeDecodedProduct(queue, *library, step, why)
+                          : makeLibraryProduct(queue, *library, step, why);
   return command ? std::move(command)
                  : makeOwnProduct(queue, step, std::move(why));
 }

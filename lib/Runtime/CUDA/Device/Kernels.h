@@ -85,6 +85,19 @@ struct ProductParams {
 constexpr uint32_t kProductTile = 64;
 constexpr uint32_t kProductThreads = 256;
 
+/// Weights of f8 to rows of `k` elements of F16 or BF16: target[n][k] = b[k][n]
+/// times its scale, rounded.
+struct DecodeParams {
+  MatrixParams b;
+  ScaleParams scale;
+  Type type;
+  void *target;
+  int64_t k, n;
+};
+constexpr uint32_t kDecodeThreads = 256;
+/// Elements that a thread decodes at once.
+constexpr uint32_t kDecodeUnit = 8;
+
 /// As plan.fbs' Attention; strides of batch, head, row, element.
 struct AttentionOperand {
   const void *data;

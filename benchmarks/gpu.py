@@ -1,0 +1,205 @@
+"""The cases of run.py for a GPU: what is measured, and PyTorch's way to compute the same on that GPU.
+
+    fused/KERNEL        one generated kernel, against torch.compile; the limit is a copy of as many bytes
+    product/MxNxK       an FP8 product of tensor scales (product/bf16/...: of bf16), against torch._scaled_mm (torch.mm)
+    attention/BxHxSxKxD bf16 attention (.../causal), against PyTorch's cuDNN and its default
+    six_linears/RECIPE/BxS, dit/RECIPE/BxS   two blocks of test/Models at real size (.../graph: calls by CUDA graph)
+    host/MODEL          the host's time for a call without a graph, against its launches and library calls at their raw cost
+
+Device time: one CUDA graph of many calls over sets of inputs that take 200 MB together, on both sides.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+E4M3 = torch.float8_e4m3fn
+SET_BYTES = 200 << 20
+RAW_LAUNCH_US, RAW_PRODUCT_US = 3.9, 9.1  # measured on an H200's host
+
+
+def to_f8(value, scale):
+    return (value.float() / scale).clamp(-448, 448).to(E4M3)
+
+
+class Product(nn.Module):
+    """The weight is an input too, so that no cache holds it from call to call."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(1, 1))
+
+    def forward(self, a, weight):
+        return torch._scaled_mm(a, weight.t(), scale_a=self.scale, scale_b=self.scale, out_dtype=torch.bfloat16,
+                                use_fast_accum=True)
+
+
+class ProductBF16(nn.Module):
+    def forward(self, a, weight):
+        return torch.mm(a, weight.t())
+
+
+class Attention(nn.Module):
+    def __init__(self, causal):
+        super().__init__()
+        self.causal = causal
+
+    def forward(self, q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+
+
+class Fused(nn.Module):
+    """The kernels of the table of fused kernels, by name."""
+
+    def __init__(self, kind, width):
+        super().__init__()
+        self.kind = kind
+        self.register_buffer("weight", torch.randn(width).bfloat16())
+        self.register_buffer("scale", torch.tensor([[6 / 448]]))
+
+    def cast_rows(self, value):
+        scale = value.abs().amax(dim=-1, keepdim=True).float().clamp(min=1e-12) / 448
+        return to_f8(value, scale), scale
+
+    def forward(self, x, *more):
+        if self.kind == "rms_static":
+            return to_f8(F.rms_norm(x, x.shape[-1:], self.weight, 1e-6), self.scale)
+        if self.kind == "rms_row":
+            return self.cast_rows(F.rms_norm(x, x.shape[-1:], self.weight, 1e-6))
+        if self.kind == "gelu_static":
+            return to_f8(F.gelu(x, approximate="tanh"), self.scale)
+        if self.kind == "swiglu_row":
+            return self.cast_rows(F.silu(x) * more[0])
+        h = F.layer_norm(x, x.shape[-1:], eps=1e-6) * (1 + more[0]) + more[1]
+        if self.kind == "adaln_static":
+            return to_f8(h, self.scale)
+        return h.abs().max(), to_f8(h, self.scale)  # adaln_amax
+
+
+#: Bytes an element that a kernel reads and writes.
+FUSED = {"rms_static": 3, "rms_row": 3, "adaln_static": 3, "adaln_amax": 3, "gelu_static": 3, "swiglu_row": 5}
+FUSED_SHAPES = [(16384, 4096), (8192, 2048), (4096, 1152), (2048, 14336)]
+PRODUCTS = ["8192x8192x8192", "8192x12288x2048", "8192x8192x2048", "1024x8192x2048", "256x12288x2048", "256x2048x2048",
+            "16x8192x8192", "240x4096x4096", "1x4096x4096"]
+ATTENTION = ["4x16x4096x4096x128", "1x32x4096x4096x128/causal", "16x16x257x257x80", "4x16x4096x77x128", "1x16x256x256x128"]
+BLOCKS = {"six_linears": ["8x1024", "1x256", "1x240"], "dit": ["4x4096", "1x1024", "1x256", "1x250"]}
+RECIPES = ["static", "row", "dynamic"]
+DEPTH = 2
+
+
+def names():
+    for kind in FUSED:
+        for tokens, width in FUSED_SHAPES:
+            yield f"fused/{kind}/{tokens}x{width}"
+    for size in PRODUCTS:
+        yield f"product/{size}"
+    for size in ("8192x8192x2048", "240x4096x4096", "1x4096x4096"):
+        yield f"product/bf16/{size}"
+    for size in ATTENTION:
+        yield f"attention/{size}"
+    for block, sizes in BLOCKS.items():
+        for recipe in RECIPES:
+            for size in sizes:
+                yield f"{block}/{recipe}/{size}"
+
+
+class Case:
+    """A module with inputs, the same for both sides."""
+
+    def __init__(self, name):
+        self.name = name
+        kind, *rest = name.split("/")
+        self.flags, self.limit_bytes, self.compiled = [], None, False
+        torch.manual_seed(0)
+        if kind == "fused":
+            tokens, width = map(int, rest[1].split("x"))
+            self.module = Fused(rest[0], width)
+            args = [torch.randn(tokens, width).bfloat16()]
+            if rest[0] == "swiglu_row":
+                args.append(torch.randn(tokens, width).bfloat16())
+            if rest[0].startswith("adaln"):
+                args += [torch.randn(width).bfloat16(), torch.randn(width).bfloat16()]
+            self.limit_bytes, self.compiled = FUSED[rest[0]] * tokens * width, True
+        elif kind == "product":
+            m, n, k = map(int, rest[-1].split("x"))
+            is_f8 = rest[0] != "bf16"
+            self.module = Product() if is_f8 else ProductBF16()
+            args = [to_f8(torch.randn(r, k), 1.0) if is_f8 else torch.randn(r, k).bfloat16() for r in (m, n)]
+        elif kind == "attention":
+            b, h, s, t, d = map(int, rest[0].split("x"))
+            self.module = Attention("causal" in rest)
+            args = [torch.randn(b, h, length, d).bfloat16() for length in (s, t, t)]
+        else:
+            import export
+
+            b, s = map(int, rest[1].split("x"))
+            self.module = export.catalogue()[f"{kind}_{rest[0]}"]("real", DEPTH)[0]
+            args = [torch.randn(*shape, 2048).bfloat16() for shape in ((b, s), (b, 77), (b,))]
+            self.compiled = True
+        self.module, self.args = self.module.cuda().eval(), tuple(arg.cuda() for arg in args)
+
+    def export(self, path):
+        from safetensors.torch import save_file
+
+        with torch.no_grad():
+            program = torch.export.export(self.module, self.args, strict=False)
+        torch.export.save(program, f"{path}.pt2")
+        save_file({name: arg.cpu() for name, arg in zip(program.graph_signature.user_inputs, self.args)},
+                  f"{path}.inputs.safetensors")
+
+    def peers(self, modes):
+        """(name, function) of each way of PyTorch's."""
+        if self.compiled:
+            for mode in modes:
+                torch._dynamo.reset()
+                yield f"torch.compile {mode}", torch.compile(self.module, mode=mode, dynamic=False)
+        elif self.name.startswith("attention"):
+            from torch.nn.attention import SDPBackend, sdpa_kernel
+
+            def cudnn(*args):
+                with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+                    return self.module(*args)
+            yield "PyTorch with cuDNN", cudnn
+            yield "PyTorch's default", self.module
+        else:
+            yield "torch.mm" if "bf16" in self.name else "torch._scaled_mm", self.module
+
+
+class Peer:
+    """A function as a CUDA graph of calls over sets of inputs, about 5 ms of them as in fp8-run."""
+
+    def __init__(self, function, args):
+        size = sum(arg.numel() * arg.element_size() for arg in args)
+        sets = [args] + [tuple(arg.clone() for arg in args) for _ in range(min(7, SET_BYTES // max(size, 1)))]
+        with torch.no_grad():
+            for _ in range(3):
+                function(*args)
+            torch.cuda.synchronize()
+            start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            start.record()
+            function(*args)
+            stop.record()
+            torch.cuda.synchronize()
+            self.calls = max(len(sets), min(64, int(5 / max(start.elapsed_time(stop), 1e-3))))
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                for i in range(self.calls):
+                    function(*sets[i % len(sets)])
+        self.sets = sets
+
+    def round(self):
+        """Microseconds of a call."""
+        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        self.graph.replay()
+        start.record()
+        self.graph.replay()
+        stop.record()
+        torch.cuda.synchronize()
+        return 1e3 * start.elapsed_time(stop) / self.calls
+
+
+def copy_us(size):
+    """A device-to-device copy that reads and writes `size` bytes together."""
+    tensors = tuple(torch.empty(size // 2, dtype=torch.uint8, device="cuda").random_() for _ in range(2))
+    peer = Peer(lambda a, b: b.copy_(a), tensors)
+    return sorted(peer.round() for _ in range(9))[4]

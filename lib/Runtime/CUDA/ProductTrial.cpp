@@ -1,0 +1,159 @@
+//===- ProductTrial.cpp - Measuring a product's candidates ----------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductTrial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace fp8c::rt;
+using namespace fp8c::rt::cuda;
+
+/// Sets of operands take turns until they take this many bytes together.
+static constexpr int64_t kSetBytes = 120 << 20;
+static constexpr int64_t kMostSets = 8;
+/// Rounds over all candidates, and about how long one round of one is.
+static constexpr int kRounds = 3;
+static constexpr double kRoundSeconds = 300e-6;
+/// The host puts one product into the stream in less.
+static constexpr double kLaunchSeconds = 15e-6;
+/// Another candidate is faster than the first if its time is below this share.
+static constexpr double kClearly = 0.98;
+
+ProductData ProductData::of(const MatmulArgs &args, void *workspace) {
+  auto data = [](const Tensor *t) { return t ? t->data : nullptr; };
+  return {data(args.a),           data(args.b),      data(args.d),
+          data(args.bias),        data(args.aScale), data(args.bScale),
+          data(args.resultScale), data(args.amax),   workspace};
+}
+
+/// Bytes from the first element of a tensor to its last.
+static int64_t spanBytes(const Tensor &t) {
+  int64_t last = 0;
+  for (uint32_t i = 0; i < t.rank; ++i)
+    last += (t.dims[i] - 1) * t.strides[i];
+  return (last + 1) * elementSize(t.dtype);
+}
+
+namespace {
+
+class TrialMemory {
+public:
+  explicit TrialMemory(CudaQueue &queue) : queue(queue) {}
+
+  /// Random numbers around 1 in the places of `t`; null for none.
+  void *makeNumbers(const Tensor *t);
+  void *makeOnes(const Tensor *t);
+  void *allocate(int64_t bytes) {
+    memory.emplace_back(queue.program.device, std::max<int64_t>(bytes, 16));
+    return memory.back().data();
+  }
+
+private:
+  CudaQueue &queue;
+  std::vector<DeviceMemory> memory;
+};
+
+} // namespace
+
+void *TrialMemory::makeNumbers(const Tensor *t) {
+  if (!t)
+    return nullptr;
+  constexpr int64_t kPattern = 1 << 20;
+  const int64_t size = elementSize(t->dtype);
+  const int64_t bytes = spanBytes(*t);
+  std::vector<uint8_t> pattern(
+      size_t(std::min(kPattern, (bytes + size - 1) / size * size)));
+  std::minstd_rand generator(1);
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    pattern[i] = uint8_t(generator() >> 8);
+    // The byte of sign and exponent: no NaN, nothing large.
+    if (int64_t(i) % size == size - 1)
+      pattern[i] = size == 1 ? pattern[i] & 0xBF : (pattern[i] & 0x87) | 0x38;
+  }
+  char *data = static_cast<char *>(allocate(bytes));
+  int64_t done = std::min(bytes, int64_t(pattern.size()));
+  const Driver &driver = queue.driver;
+  driver.check(driver.copyToDevice(reinterpret_cast<Pointer>(data),
+                                   pattern.data(), size_t(done)),
+               "cuMemcpyHtoD");
+  for (int64_t next; done < bytes; done += next) {
+    next = std::min(done, bytes - done);
+    driver.check(driver.copyAsync(reinterpret_cast<Pointer>(data + done),
+                                  reinterpret_cast<Pointer>(data), size_t(next),
+                                  nullptr),
+                 "cuMemcpyDtoDAsync");
+  }
+  return data;
+}
+
+void *TrialMemory::makeOnes(const Tensor *t) {
+  if (!t)
+    return nullptr;
+  constexpr unsigned kOne = 0x3F800000;
+  const int64_t bytes = spanBytes(*t);
+  void *data = allocate(bytes);
+  queue.driver.check(queue.driver.set32Async(reinterpret_cast<Pointer>(data),
+                                             kOne, size_t((bytes + 3) / 4),
+                                             nullptr),
+                     "cuMemsetD32Async");
+  return data;
+}
+
+size_t fp8c::rt::cuda::findFastest(
+    CudaQueue &queue, const MatmulArgs &args, size_t workspaceBytes,
+    size_t count, const std::function<bool(size_t, const ProductData &)> &run) {
+  TrialMemory memory(queue);
+  const int64_t bytes = std::max<int64_t>(
+      spanBytes(*args.a) + spanBytes(*args.b) + spanBytes(*args.d), 1);
+  ProductData data;
+  data.bias = memory.makeNumbers(args.bias);
+  data.aScale = memory.makeOnes(args.aScale);
+  data.bScale = memory.makeOnes(args.bScale);
+  data.resultScale = memory.makeOnes(args.resultScale);
+  data.amax = memory.makeOnes(args.amax);
+  data.workspace = memory.allocate(int64_t(workspaceBytes));
+  std::vector<ProductData> sets(
+      size_t(std::clamp<int64_t>(kSetBytes / bytes, 1, kMostSets)), data);
+  for (ProductData &set : sets) {
+    set.a = memory.makeNumbers(args.a);
+    set.b = memory.makeNumbers(args.b);
+    set.d = memory.makeNumbers(args.d);
+  }
+
+  std::unique_ptr<Stopwatch> stopwatch = queue.device.makeStopwatch();
+  auto measure = [&](size_t candidate, int calls) {
+    stopwatch->stall(kLaunchSeconds * calls, nullptr);
+    stopwatch->mark(0, nullptr);
+    for (int i = 0; i < calls; ++i)
+      if (!run(candidate, sets[size_t(i) % sets.size()]))
+        return HUGE_VAL;
+    stopwatch->mark(1, nullptr);
+    return stopwatch->seconds(0) / calls;
+  };
+  // The first run loads the kernel.
+  std::vector<double> seconds(count, HUGE_VAL);
+  double least = HUGE_VAL;
+  for (size_t i = 0; i < count; ++i)
+    if (measure(i, 1) < HUGE_VAL)
+      least = std::min(least, seconds[i] = measure(i, 2));
+  const int calls =
+      int(std::clamp(kRoundSeconds / std::max(least, 1e-9), 3.0, 24.0));
+  // Far slower ones are not measured again.
+  constexpr double kFarSlower = 1.3;
+  std::vector<double> best(count, HUGE_VAL);
+  for (int round = 0; round < kRounds; ++round)
+    for (size_t i = 0; i < count; ++i)
+      if (seconds[i] < kFarSlower * least)
+        best[i] = std::min(best[i], measure(i, calls));
+  const size_t fastest =
+      size_t(std::min_element(best.begin(), best.end()) - best.begin());
+  queue.device.wait();
+  return best[fastest] < kClearly * best[0] ? fastest : 0;
+}

@@ -1,0 +1,37 @@
+//===- ProductTrial.h - Measuring a product's candidates --------*- C++ -*-===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FP8C_LIB_RUNTIME_CUDA_PRODUCTTRIAL_H
+#define FP8C_LIB_RUNTIME_CUDA_PRODUCTTRIAL_H
+
+#include "CudaQueue.h"
+
+#include <functional>
+
+namespace fp8c::rt::cuda {
+
+/// Where the operands of a product lie; absent ones are null.
+struct ProductData {
+  void *a = nullptr, *b = nullptr, *d = nullptr, *bias = nullptr,
+       *aScale = nullptr, *bScale = nullptr, *resultScale = nullptr,
+       *amax = nullptr, *workspace = nullptr;
+
+  static ProductData of(const MatmulArgs &args, void *workspace);
+};
+
+/// The fastest of `count` ways to compute a product, on random numbers in
+/// memory of its own that caches do not hold. `run` puts one into the default
+/// stream; false: it cannot. The first counts as the fastest unless another
+/// clearly is.
+size_t findFastest(CudaQueue &queue, const MatmulArgs &args,
+                   size_t workspaceBytes, size_t count,
+                   const std::function<bool(size_t, const ProductData &)> &run);
+
+} // namespace fp8c::rt::cuda
+
+#endif // FP8C_LIB_RUNTIME_CUDA_PRODUCTTRIAL_H
