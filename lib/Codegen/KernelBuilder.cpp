@@ -36,17 +36,10 @@ void KernelBuilder::findEqualReads() {
       auto op = dyn_cast<linalg::GenericOp>(user);
       if (!op)
         continue;
-      MLIRContext *context = op.getContext();
-      SmallVector<AffineExpr> dims;
-      for (int64_t loop : program.getLoops(op))
-        dims.push_back(loop < 0 ? getAffineConstantExpr(0, context)
-                                : getAffineDimExpr(loop, context));
       for (OpOperand &operand : op->getOpOperands()) {
         if (operand.get() != argument)
           continue;
-        AffineMap map =
-            op.getMatchingIndexingMap(&operand).replaceDimsAndSymbols(
-                dims, {}, program.getDims().size(), 0);
+        AffineMap map = program.getReadMap(op, operand);
         equalRead[&operand] =
             first.try_emplace({argument, map}, &operand).first->second;
       }
@@ -84,9 +77,19 @@ void KernelBuilder::beginAtomics() {
   Type i32 = builder.getI32Type();
   for (unsigned result : program.getAtomicResults()) {
     Accumulator &atomic = atomics[result];
-    if (mainWidth > 1) {
-      llvm::SaveAndRestore restore(width, mainWidth);
-      atomic.width = mainWidth;
+    Type element = getElementTypeOrSelf(program.getResult(result)
+                                            .getDefiningOp<fp8::AmaxOp>()
+                                            .getInput()
+                                            .getType());
+    llvm::SaveAndRestore restore(width, mainWidth);
+    atomic.width = mainWidth;
+    if (width > 1 && comparesNarrow(element)) {
+      atomic.narrow = lower(element);
+      Type lanes = vectorOf(atomic.narrow);
+      atomic.vector = makeSlot(lanes);
+      storeMemory(atomic.vector, atomic.narrow,
+                  constantOf(lanes, builder.getIntegerAttr(atomic.narrow, 0)));
+    } else if (width > 1) {
       atomic.vector = makeSlot(vectorOf(i32));
       storeMemory(atomic.vector, i32,
                   spread({constantOf(i32, builder.getI32IntegerAttr(0))}));
@@ -103,26 +106,40 @@ void KernelBuilder::emitTask(Value task) {
   ArrayRef<TaskDim> cut = program.getTaskDims();
   for (unsigned i = cut.size(); i-- > 0;) {
     unsigned dim = cut[i].dim;
-    int64_t chunk = getChunk(cut[i]);
-    Value size = extent(dim), count = size, index = rest;
-    if (chunk != 1) {
-      count = arith::AddIOp::create(builder, loc, count, integer(chunk - 1));
-      count = arith::DivUIOp::create(builder, loc, count, integer(chunk));
-    }
+    Value chunk = getChunk(cut[i]);
+    Value size = extent(dim), index = rest;
+    Value count = countChunks(size, chunk);
     if (i > 0) {
       index = arith::RemUIOp::create(builder, loc, rest, count);
       rest = arith::DivUIOp::create(builder, loc, rest, count);
     }
-    if (chunk == 1) {
+    if (!chunk) {
       indices[dim] = index;
       bound |= DimSet(1) << dim;
       continue;
     }
-    Value from = arith::MulIOp::create(builder, loc, index, integer(chunk));
-    Value to = arith::AddIOp::create(builder, loc, from, integer(chunk));
+    Value from = arith::MulIOp::create(builder, loc, index, chunk);
+    Value to = arith::AddIOp::create(builder, loc, from, chunk);
     pieces[dim] = {from, arith::MinUIOp::create(builder, loc, to, size)};
   }
+  emitBody(bound);
+}
+
+Value KernelBuilder::getChunk(const TaskDim &dim) {
+  return dim.chunk == 1 ? Value() : integer(dim.chunk);
+}
+
+void KernelBuilder::emitBody(DimSet bound) {
   emitActions(program.getActions(), bound);
+}
+
+/// How many chunks (of one element if null) `size` elements are.
+Value KernelBuilder::countChunks(Value size, Value chunk) {
+  if (!chunk)
+    return size;
+  Value rest = arith::SubIOp::create(builder, loc, chunk, integer(1));
+  size = arith::AddIOp::create(builder, loc, size, rest);
+  return arith::DivUIOp::create(builder, loc, size, chunk);
 }
 
 void KernelBuilder::emitActions(ArrayRef<Action> actions, DimSet bound) {
@@ -134,7 +151,12 @@ void KernelBuilder::emitActions(ArrayRef<Action> actions, DimSet bound) {
     else if (action.kind != Action::Kind::Save)
       break;
   SmallVector<unsigned> ended;
-  for (const auto &[i, action] : llvm::enumerate(actions)) {
+  for (size_t i = 0; i < actions.size(); ++i) {
+    if (size_t done = emitFused(actions.drop_front(i), bound)) {
+      i += done - 1;
+      continue;
+    }
+    const Action &action = actions[i];
     switch (action.kind) {
     case Action::Kind::Loop:
       emitLoop(action, bound);

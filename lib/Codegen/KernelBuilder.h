@@ -21,6 +21,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <optional>
@@ -41,6 +42,10 @@ struct Lanes {
   Kind kind = Uniform;
 };
 
+/// True if an operation of a reduction combines magnitudes: f32 values that are
+/// not negative, ordered as their bits are, NaN on top.
+bool isMagnitude(mlir::Operation *combiner);
+
 /// Emits the function of one RowProgram. Element types are lowered: bf16 to its
 /// bits in i16, f8 to i8, index to i64.
 class KernelBuilder {
@@ -50,7 +55,8 @@ public:
   virtual ~KernelBuilder() = default;
 
 protected:
-  using Frame = llvm::DenseMap<void *, Lanes>;
+  /// Values by what they are of, in the order in which they were made.
+  using Frame = llvm::MapVector<void *, Lanes>;
   using Lookup = llvm::function_ref<Lanes(mlir::Value)>;
   /// The accumulators of one result of a reduction.
   struct Accumulator {
@@ -62,6 +68,9 @@ protected:
     mlir::Value scalar;
     /// What all threads together begin with, where `scalar` is one thread's.
     mlir::Value start;
+    /// The narrow type of `vector`'s lanes, if they are magnitudes that are not
+    /// widened.
+    mlir::Type narrow;
   };
 
   // What a device does its own way.
@@ -69,8 +78,19 @@ protected:
   /// A loop along the lanes, from `from` to `to`.
   virtual void emitVectorLoop(const Action &action, DimSet bound,
                               mlir::Value from, mlir::Value to) = 0;
-  /// The elements of a task along a dim that is cut into chunks.
-  virtual int64_t getChunk(const TaskDim &dim) const { return dim.chunk; }
+  /// The elements of a task along a dim, or null where it is one.
+  virtual mlir::Value getChunk(const TaskDim &dim);
+  /// What a task does, with these dims bound; the others have pieces.
+  virtual void emitBody(DimSet bound);
+  /// Emits what the first actions do in another form, and returns their number,
+  /// or 0.
+  virtual size_t emitFused(llvm::ArrayRef<Action> actions, DimSet bound) {
+    return 0;
+  }
+  /// The value of a read that the device has brought elsewhere, or nothing.
+  virtual std::optional<Lanes> readStaged(mlir::OpOperand *read) {
+    return std::nullopt;
+  }
   /// Keeps saved value `index` from here on, or does not, so that it is
   /// computed again.
   virtual void save(unsigned index) = 0;
@@ -87,6 +107,16 @@ protected:
   virtual std::optional<Lanes> evaluateSpecial(mlir::Operation *op,
                                                Lookup lookup) {
     return std::nullopt;
+  }
+  /// True if the largest magnitude of values of a narrow type is found without
+  /// widening them: `lanes` and `values` are bits of such values.
+  virtual bool comparesNarrow(mlir::Type element) const { return false; }
+  virtual mlir::Value combineMagnitudes(mlir::Value lanes, mlir::Value values) {
+    llvm_unreachable("a device that compares narrow values");
+  }
+  /// The bits of the largest of `lanes`, as an f32.
+  virtual mlir::Value largestMagnitude(mlir::Value lanes) {
+    llvm_unreachable("a device that compares narrow values");
   }
   virtual mlir::Value toF32(mlir::Value value, mlir::Type element);
   virtual mlir::Value fromF32(mlir::Value value, mlir::Type element);
@@ -118,6 +148,7 @@ protected:
   void hoistValue(mlir::Value value, DimSet bound, bool readsOnly,
                   llvm::DenseSet<mlir::Value> &visited);
   mlir::Value extent(unsigned dim);
+  mlir::Value countChunks(mlir::Value size, mlir::Value chunk);
   /// True if lanes can share reductions: all that run along them are
   /// associative.
   bool canShareLanes() const;
@@ -128,7 +159,10 @@ protected:
   void end(llvm::ArrayRef<unsigned> reductions);
   void atomicAmax(unsigned result);
   void flushAtomics();
+  Lanes getNeutral(mlir::Operation *combiner);
   mlir::Value combineLanes(mlir::Operation *combiner, mlir::Value vector);
+  mlir::Value combineOwn(mlir::Operation *combiner,
+                         const Accumulator &accumulator, mlir::Type element);
   mlir::Value combine(mlir::Operation *combiner, mlir::Value left,
                       mlir::Value right);
 

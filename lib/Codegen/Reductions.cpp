@@ -11,6 +11,7 @@
 #include "fp8c/Dialect/FP8/FP8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -21,6 +22,30 @@ using namespace fp8c::codegen;
 /// The element type of a tensor.
 static Type getElement(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getElementType();
+}
+
+bool codegen::isMagnitude(Operation *combiner) {
+  if (!isa_and_nonnull<arith::MaximumFOp>(combiner) ||
+      !combiner->getResult(0).getType().isF32())
+    return false;
+  return llvm::any_of(combiner->getOperands(), [](Value operand) {
+    return operand.getDefiningOp<math::AbsFOp>();
+  });
+}
+
+/// The operand whose largest magnitude a reduction is, if that is of a narrow
+/// type, or null.
+static OpOperand *getMagnitudes(linalg::GenericOp op) {
+  Operation *combiner =
+      op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  if (op.getNumResults() != 1 || !isMagnitude(combiner))
+    return nullptr;
+  for (Value value : combiner->getOperands())
+    if (auto abs = value.getDefiningOp<math::AbsFOp>())
+      if (auto wide = abs.getOperand().getDefiningOp<arith::ExtFOp>())
+        if (auto argument = dyn_cast<BlockArgument>(wide.getIn()))
+          return op.getMatchingOpOperand(argument);
+  return nullptr;
 }
 
 void KernelBuilder::begin(unsigned index) {
@@ -39,9 +64,18 @@ void KernelBuilder::begin(unsigned index) {
     if (isShared) {
       Operation *combiner =
           op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
-      Lanes neutral = constant(*arith::getNeutralElement(combiner));
+      Lanes neutral = getNeutral(combiner);
       llvm::SaveAndRestore restore(width, mainWidth);
-      if (width > 1) {
+      OpOperand *narrow = getMagnitudes(op);
+      if (width > 1 && narrow && comparesNarrow(getElement(narrow->get()))) {
+        accumulator.narrow = lower(getElement(narrow->get()));
+        accumulator.width = mainWidth;
+        Type lanes = vectorOf(accumulator.narrow);
+        accumulator.vector = makeSlot(lanes);
+        storeMemory(
+            accumulator.vector, accumulator.narrow,
+            constantOf(lanes, builder.getIntegerAttr(accumulator.narrow, 0)));
+      } else if (width > 1) {
         accumulator.width = mainWidth;
         accumulator.vector = makeSlot(vectorOf(element));
         storeMemory(accumulator.vector, element, spread(neutral));
@@ -66,6 +100,12 @@ void KernelBuilder::begin(unsigned index) {
 void KernelBuilder::accumulate(unsigned index) {
   linalg::GenericOp op = program.getReductions()[index].op;
   SmallVector<Accumulator> &list = accumulators[index];
+  if (Type narrow = list[0].narrow; narrow && width > 1) {
+    Value values = spread(readOperand(op, *getMagnitudes(op)));
+    Value lanes = loadMemory(list[0].vector, narrow, width);
+    storeMemory(list[0].vector, narrow, combineMagnitudes(lanes, values));
+    return;
+  }
   SmallVector<Lanes> before;
   for (auto [accumulator, init] : llvm::zip(list, op.getDpsInits())) {
     Value slot = width == 1 ? accumulator.scalar : accumulator.vector;
@@ -108,6 +148,30 @@ Value KernelBuilder::combineLanes(Operation *combiner, Value vector) {
                  vector::ExtractOp::create(builder, loc, vector, 1), 1);
 }
 
+/// What one thread has come to: its lanes, and what it did one at a time.
+Value KernelBuilder::combineOwn(Operation *combiner,
+                                const Accumulator &accumulator, Type element) {
+  Value scalar = loadMemory(accumulator.scalar, element, 1);
+  if (!accumulator.vector)
+    return scalar;
+  Type stored = accumulator.narrow ? accumulator.narrow : element;
+  Value lanes = loadMemory(accumulator.vector, stored, accumulator.width);
+  lanes = accumulator.narrow ? largestMagnitude(lanes)
+                             : combineLanes(combiner, lanes);
+  return combine(combiner, scalar, lanes);
+}
+
+/// A value that changes none by `combiner`. Nothing is less than a magnitude of
+/// 0, and -0 is what a sum begins with at no cost.
+Lanes KernelBuilder::getNeutral(Operation *combiner) {
+  if (isa<arith::AddFOp>(combiner))
+    return constant(
+        builder.getFloatAttr(combiner->getResult(0).getType(), -0.0));
+  if (isMagnitude(combiner))
+    return constant(builder.getF32FloatAttr(0.0f));
+  return constant(*arith::getNeutralElement(combiner));
+}
+
 void KernelBuilder::end(ArrayRef<unsigned> reductions) {
   struct Ended {
     Value tensor;
@@ -134,12 +198,7 @@ void KernelBuilder::end(ArrayRef<unsigned> reductions) {
                Lanes::Varying});
       continue;
     }
-    Value scalar = loadMemory(accumulator->scalar, element, 1);
-    if (accumulator->vector) {
-      Value lanes =
-          loadMemory(accumulator->vector, element, accumulator->width);
-      scalar = combine(combiner, scalar, combineLanes(combiner, lanes));
-    }
+    Value scalar = combineOwn(combiner, *accumulator, element);
     if (accumulator->start) {
       shared.push_back(scalar);
       combiners.push_back(combiner);
@@ -187,6 +246,13 @@ void KernelBuilder::atomicAmax(unsigned result) {
   } else {
     input = evaluate(amax.getInput());
   }
+  Accumulator &atomic = atomics[result];
+  if (atomic.narrow && width > 1) {
+    Value lanes = loadMemory(atomic.vector, atomic.narrow, width);
+    storeMemory(atomic.vector, atomic.narrow,
+                combineMagnitudes(lanes, spread(input)));
+    return;
+  }
   Value value = toF32(spread(input), getElement(amax.getInput()));
   Type i32 = builder.getI32Type();
   Type type = width == 1 ? i32 : vectorOf(i32);
@@ -194,7 +260,6 @@ void KernelBuilder::atomicAmax(unsigned result) {
   bits = arith::AndIOp::create(
       builder, loc, bits,
       constantOf(type, builder.getI32IntegerAttr(0x7fffffff)));
-  Accumulator &atomic = atomics[result];
   Value slot = width > 1 ? atomic.vector : atomic.scalar;
   Value before = loadMemory(slot, i32, width);
   storeMemory(slot, i32, arith::MaxUIOp::create(builder, loc, before, bits));
@@ -207,7 +272,12 @@ void KernelBuilder::flushAtomics() {
   for (unsigned result : program.getAtomicResults()) {
     Accumulator &atomic = atomics[result];
     Value value = loadMemory(atomic.scalar, i32, 1);
-    if (atomic.vector) {
+    if (atomic.narrow) {
+      Value lanes = loadMemory(atomic.vector, atomic.narrow, atomic.width);
+      lanes =
+          arith::BitcastOp::create(builder, loc, i32, largestMagnitude(lanes));
+      value = arith::MaxUIOp::create(builder, loc, value, lanes);
+    } else if (atomic.vector) {
       Value lanes = loadMemory(atomic.vector, i32, atomic.width);
       lanes = vector::ReductionOp::create(builder, loc,
                                           vector::CombiningKind::MAXUI, lanes);

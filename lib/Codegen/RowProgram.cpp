@@ -47,6 +47,16 @@ ArrayRef<int64_t> RowProgram::getResultLoops(unsigned result) const {
   return resultLoops[result];
 }
 
+AffineMap RowProgram::getReadMap(linalg::GenericOp op, OpOperand &read) const {
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> exprs;
+  for (int64_t loop : getLoops(op))
+    exprs.push_back(loop < 0 ? getAffineConstantExpr(0, context)
+                             : getAffineDimExpr(loop, context));
+  return op.getMatchingIndexingMap(&read).replaceDimsAndSymbols(exprs, {},
+                                                                dims.size(), 0);
+}
+
 Value RowProgram::getResult(unsigned result) const {
   return terminator->getOperand(result);
 }

@@ -200,10 +200,15 @@ Lanes KernelBuilder::readOperand(linalg::GenericOp op, OpOperand &operand) {
   OpOperand *read = equalRead.lookup(&operand);
   if (Lanes *memo = findMemo(read))
     return *memo;
-  SmallVector<Lanes> at;
-  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
-    at.push_back(evaluateAffine(expr, program.getLoops(op)));
-  Lanes value = load(program.getOperandIndex(argument), at);
+  Lanes value;
+  if (std::optional<Lanes> staged = readStaged(read)) {
+    value = *staged;
+  } else {
+    SmallVector<Lanes> at;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
+      at.push_back(evaluateAffine(expr, program.getLoops(op)));
+    value = load(program.getOperandIndex(argument), at);
+  }
   setMemo(read, value);
   return value;
 }

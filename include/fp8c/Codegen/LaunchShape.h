@@ -15,6 +15,7 @@
 #define FP8C_CODEGEN_LAUNCHSHAPE_H
 
 #include "fp8c/Codegen/RowProgram.h"
+#include "fp8c/Target/Target.h"
 
 namespace fp8c::codegen {
 
@@ -33,6 +34,30 @@ struct LaunchShape {
   unsigned vectors = 0;
   /// The elements of one task along the dim that the program cuts into chunks.
   int64_t chunk = 1;
+  /// The dims are one where operands lie densely: tasks are `chunk` elements of
+  /// all of them. (Elsewhere the kernel takes the same blocks for its tasks.)
+  bool flat = false;
+  /// The most rows, along the last task dim, that a block does one after the
+  /// other as one task; what they share stays in its registers. Where there are
+  /// few rows it does fewer. 1: each row is a task.
+  unsigned rows = 1;
+  /// With several rows: a launch has at least so many tasks, by fewer rows
+  /// each, where it has as many rows.
+  int64_t fewTasks = 512;
+  /// With several rows: those whose operands are in shared memory at a time,
+  /// brought ahead by bulk copies.
+  unsigned stages = 0;
+  /// Reads all operands of a row before its first reduction: more registers for
+  /// less waiting.
+  bool readsAhead = false;
+  /// Does the casts of all vectors side by side: more registers for less
+  /// waiting.
+  bool sideBySide = false;
+  /// The blocks of a multiprocessor that registers are to suffice for; 0: the
+  /// assembler's choice.
+  unsigned minBlocks = 0;
+  /// Bytes of dynamic shared memory of a block.
+  int64_t sharedBytes = 0;
   /// Blocks of a persistent grid for each multiprocessor; 0: a block for each
   /// `groups` tasks.
   unsigned resident = 0;
@@ -41,13 +66,22 @@ struct LaunchShape {
   unsigned getThreads() const { return group * groups; }
 
   /// The shape for `program`.
-  static LaunchShape choose(const RowProgram &program);
+  static LaunchShape choose(const RowProgram &program, const Target &target);
 
   /// The number of blocks that have work in a launch with these extents, as an
   /// index value; `extents` has an index value a dim.
   mlir::Value buildBlocks(mlir::OpBuilder &builder, mlir::Location loc,
                           const RowProgram &program,
                           mlir::ValueRange extents) const;
+};
+
+/// Reads of captured tensors along the vector dim of a kernel whose rows are
+/// one task each: those of the row, and those that neighbouring rows share.
+/// Reads of the same elements are one.
+struct RowReads {
+  llvm::SmallVector<mlir::OpOperand *> own, shared;
+
+  static RowReads find(const RowProgram &program);
 };
 
 } // namespace fp8c::codegen

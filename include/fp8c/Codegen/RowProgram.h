@@ -148,6 +148,9 @@ public:
   llvm::ArrayRef<int64_t> getLoops(mlir::Operation *op) const;
   /// The same for the dims of a result.
   llvm::ArrayRef<int64_t> getResultLoops(unsigned result) const;
+  /// The indices of a read of a captured tensor as functions of the dims.
+  mlir::AffineMap getReadMap(mlir::linalg::GenericOp op,
+                             mlir::OpOperand &read) const;
   /// The value that result `result` is.
   mlir::Value getResult(unsigned result) const;
   /// The dims that a tensor of the body depends on.

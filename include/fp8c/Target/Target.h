@@ -50,6 +50,8 @@ struct Target {
   bool hasF8Conversions;
   /// Additions and multiplications of pairs of bf16.
   bool hasPackedBF16;
+  /// Copies of whole rows to shared memory by one thread.
+  bool hasBulkCopies;
   /// The scale layouts of the library's f8 product, one bit (1 << layout) each.
   unsigned libraryScales;
   /// The library takes operands that are contiguous along K alone.

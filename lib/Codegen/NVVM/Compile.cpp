@@ -49,8 +49,8 @@ codegen::generateGpuKernels(ModuleOp plan, const Target &target) {
   loadDialects(context);
   return generateKernels(
       plan, [&](const RowProgram &program, OpBuilder &builder, StringRef name) {
-        GpuKernel(program, LaunchShape::choose(program), target, builder,
-                  UnknownLoc::get(context))
+        GpuKernel(program, LaunchShape::choose(program, target), target,
+                  builder, UnknownLoc::get(context))
             .build(name);
       });
 }

@@ -36,6 +36,12 @@ Value GpuKernel::bitcast(Type type, Value value) {
   return LLVM::BitcastOp::create(builder, loc, type, value);
 }
 
+/// `bits` as one integer, or as words where they are several.
+Type GpuKernel::wordsOf(unsigned bits) {
+  return bits <= 32 ? Type(builder.getIntegerType(bits))
+                    : VectorType::get(bits / 32, builder.getI32Type());
+}
+
 /// The number of lanes; 1 for a scalar.
 static unsigned getLanes(Value value) {
   auto vector = dyn_cast<VectorType>(value.getType());
@@ -183,9 +189,9 @@ Value GpuKernel::toF8(Value value, Type element, fp8::Overflow overflow) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// True for the device's memory, which operands are in.
-static bool isGlobal(Value address) {
-  return cast<LLVM::LLVMPointerType>(address.getType()).getAddressSpace() == 1;
+/// True for the device's memory and a block's, where operands are.
+static bool holdsOperands(Value address) {
+  return cast<LLVM::LLVMPointerType>(address.getType()).getAddressSpace() != 0;
 }
 
 /// True if an index along the lanes is a multiple of `width` at the first.
@@ -208,12 +214,11 @@ bool GpuKernel::canMoveVector(unsigned operand, ArrayRef<Lanes> at) {
 }
 
 Value GpuKernel::loadMemory(Value address, Type element, unsigned lanes) {
-  if (!isGlobal(address) || lanes == 1)
+  if (!holdsOperands(address) || lanes == 1)
     return KernelBuilder::loadMemory(address, element, lanes);
   Type stored = element.isInteger(1) ? builder.getI8Type() : element;
   unsigned bits = lanes * stored.getIntOrFloatBitWidth();
-  Type type = bits <= 32 ? Type(builder.getIntegerType(bits))
-                         : VectorType::get(bits / 32, builder.getI32Type());
+  Type type = wordsOf(bits);
   Value words = LLVM::LoadOp::create(builder, loc, type, address,
                                      std::min(bits / 8, 16u));
   Value value = bitcast(VectorType::get(lanes, stored), words);
@@ -226,7 +231,7 @@ Value GpuKernel::loadMemory(Value address, Type element, unsigned lanes) {
 
 void GpuKernel::storeMemory(Value address, Type element, Value value) {
   unsigned lanes = getLanes(value);
-  if (!isGlobal(address) || lanes == 1)
+  if (!holdsOperands(address) || lanes == 1)
     return KernelBuilder::storeMemory(address, element, value);
   Type stored = element;
   if (element.isInteger(1)) {
@@ -235,8 +240,7 @@ void GpuKernel::storeMemory(Value address, Type element, Value value) {
                                    withElement(value.getType(), stored), value);
   }
   unsigned bits = lanes * stored.getIntOrFloatBitWidth();
-  Type type = bits <= 32 ? Type(builder.getIntegerType(bits))
-                         : VectorType::get(bits / 32, builder.getI32Type());
+  Type type = wordsOf(bits);
   LLVM::StoreOp::create(builder, loc, bitcast(type, value), address,
                         std::min(bits / 8, 16u));
 }

@@ -15,56 +15,17 @@
 
 #include "GpuKernel.h"
 
-#include "fp8c/Codegen/Casts.h"
+#include "../FunctionEmitter.h"
+#include "Matching.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::codegen;
-
-/// The scalar that all lanes are, or null.
-static Value getScalar(Value value) {
-  if (!isa<VectorType>(value.getType()))
-    return value;
-  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
-  return broadcast ? broadcast.getSource() : Value();
-}
-
-/// The number that all lanes are.
-static std::optional<float> getNumber(Value value) {
-  FloatAttr number;
-  DenseFPElementsAttr elements;
-  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
-    return elements.getSplatValue<APFloat>().convertToFloat();
-  Value scalar = getScalar(value);
-  if (scalar && matchPattern(scalar, m_Constant(&number)))
-    return static_cast<float>(number.getValueAsDouble());
-  return std::nullopt;
-}
-
-static bool isNumber(Value value, float number) {
-  return getNumber(value) == number;
-}
-
-/// `OpTy` of two operands, in the order in which `isFirst` holds for the first.
-template <typename OpTy>
-static std::pair<Value, Value> match(Value value,
-                                     function_ref<bool(Value)> isFirst) {
-  auto op = value ? value.getDefiningOp<OpTy>() : OpTy();
-  if (!op)
-    return {};
-  Value left = op->getOperand(0), right = op->getOperand(1);
-  if (isFirst(left))
-    return {left, right};
-  if (isFirst(right))
-    return {right, left};
-  return {};
-}
 
 Value GpuKernel::splat(Value like, float value) {
   return constantOf(like.getType(), builder.getF32FloatAttr(value));
@@ -82,12 +43,19 @@ Value GpuKernel::mapLanes(Value value, function_ref<Value(Value)> function) {
 }
 
 //===----------------------------------------------------------------------===//
-// Sums of products
+// Sums of products, roots
 //===----------------------------------------------------------------------===//
 
 /// A product of two bf16 values is exact in f32, so that adding it to a sum
-/// is one operation.
+/// is one operation. 1/sqrt(x) is the hardware's.
 std::optional<Lanes> GpuKernel::evaluateSpecial(Operation *op, Lookup lookup) {
+  if (auto root = dyn_cast<math::RsqrtOp>(op); root && root.getType().isF32()) {
+    Lanes x = lookup(root.getOperand());
+    Value result = mapLanes(x.value, [&](Value lane) {
+      return call("llvm.nvvm.rsqrt.approx.f", lane.getType(), lane);
+    });
+    return Lanes{result, x.kind};
+  }
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op->getParentOp());
   if (!isa<arith::AddFOp>(op) || !generic ||
       !op->getResult(0).getType().isF32())
@@ -100,7 +68,8 @@ std::optional<Lanes> GpuKernel::evaluateSpecial(Operation *op, Lookup lookup) {
   if (!product || generic.getNumReductionLoops() == 0)
     return std::nullopt;
   Lanes left = lookup(product.getLhs()), right = lookup(product.getRhs());
-  if (!widened.count(left.value) || !widened.count(right.value))
+  bool isExact = widened.count(left.value) && widened.count(right.value);
+  if (!isExact && !inMoments)
     return std::nullopt;
   Lanes before = lookup(sum);
   return Lanes{math::FmaOp::create(builder, loc, spread(left), spread(right),
@@ -149,37 +118,70 @@ Value GpuKernel::emitPairwise(Value value) {
   return bitcast(withElement(value.getType(), builder.getI16Type()), result);
 }
 
+bool GpuKernel::comparesNarrow(Type element) const {
+  return element.isBF16() && target.hasPackedBF16;
+}
+
+Value GpuKernel::combineMagnitudes(Value lanes, Value values) {
+  auto type = cast<VectorType>(lanes.getType()).clone(builder.getBF16Type());
+  Value magnitudes = math::AbsFOp::create(builder, loc, bitcast(type, values));
+  Value largest =
+      arith::MaximumFOp::create(builder, loc, bitcast(type, lanes), magnitudes);
+  return bitcast(lanes.getType(), largest);
+}
+
+/// Halves onto each other down to a pair, then by their bits.
+Value GpuKernel::largestMagnitude(Value lanes) {
+  unsigned count = cast<VectorType>(lanes.getType()).getNumElements();
+  Type bf16 = builder.getBF16Type();
+  Value values = bitcast(VectorType::get(count, bf16), lanes);
+  while (count > 2) {
+    count /= 2;
+    auto half = [&](int64_t from) -> Value {
+      auto lanes = llvm::to_vector(llvm::seq<int64_t>(from, from + count));
+      return vector::ShuffleOp::create(builder, loc, values, values, lanes);
+    };
+    values =
+        arith::MaximumFOp::create(builder, loc, half(0), half(int64_t(count)));
+  }
+  Value pair = bitcast(builder.getI32Type(), values);
+  Value high = arith::ShRUIOp::create(builder, loc, pair, i32(16));
+  Value low = arith::AndIOp::create(builder, loc, pair, i32(0xffff));
+  Value bits = arith::MaxUIOp::create(builder, loc, low, high);
+  return bitcast(builder.getF32Type(),
+                 arith::ShLIOp::create(builder, loc, bits, i32(16)));
+}
+
 //===----------------------------------------------------------------------===//
 // Activations
 //===----------------------------------------------------------------------===//
 
-/// SiLU of a bf16 value that is rounded to bf16: by the hardware's
-/// approximations of 2^x and 1/x. All 65,536 values have been compared with the
-/// graph's operations. (GELU by them is nearer to the exact function in its
-/// tail than the graph's 1 + tanh, and so has other bytes.)
+/// SiLU or GELU of a bf16 value that is rounded to bf16, or null for any other
+/// value. All 65,536 values have been compared with the graph's operations.
 Value GpuKernel::emitActivation(Value value) {
-  auto ex2 = [&](Value x) {
-    return mapLanes(x, [&](Value lane) {
-      return call("llvm.nvvm.ex2.approx.ftz.f32", lane.getType(), lane);
-    });
-  };
-  auto rcp = [&](Value x) {
-    return mapLanes(x, [&](Value lane) {
-      return call("llvm.nvvm.rcp.approx.ftz.f", lane.getType(), lane);
-    });
-  };
-  auto mul = [&](Value a, Value b) -> Value {
-    return arith::MulFOp::create(builder, loc, a, b);
-  };
-  auto add = [&](Value a, Value b) -> Value {
-    return arith::AddFOp::create(builder, loc, a, b);
-  };
-  auto fma = [&](Value a, Value b, Value c) -> Value {
-    return math::FmaOp::create(builder, loc, a, b, c);
-  };
-  auto isOne = [](Value v) { return isNumber(v, 1.0f); };
+  if (Value silu = emitSiLU(value))
+    return silu;
+  return emitGELU(value);
+}
 
-  // x / (1 + exp(-x)), shifted so that no part is flushed to 0.
+/// 2^x by the hardware's approximation.
+Value GpuKernel::emitPower(Value x) {
+  return mapLanes(x, [&](Value lane) {
+    return call("llvm.nvvm.ex2.approx.ftz.f32", lane.getType(), lane);
+  });
+}
+
+/// 1/x by the hardware's approximation.
+Value GpuKernel::emitReciprocal(Value x) {
+  return mapLanes(x, [&](Value lane) {
+    return call("llvm.nvvm.rcp.approx.ftz.f", lane.getType(), lane);
+  });
+}
+
+/// x / (1 + exp(-x)), shifted so that no part is flushed to 0.
+Value GpuKernel::emitSiLU(Value value) {
+  FunctionEmitter emit(builder, loc, value.getType());
+  auto isOne = [](Value v) { return isNumber(v, 1.0f); };
   auto quotient = value.getDefiningOp<arith::DivFOp>();
   if (!quotient)
     return {};
@@ -190,66 +192,47 @@ Value GpuKernel::emitActivation(Value value) {
       exp ? exp.getOperand().getDefiningOp<arith::NegFOp>() : arith::NegFOp();
   if (!widened.count(x) || !negated || negated.getOperand() != x)
     return {};
-  Value e = ex2(fma(x, splat(x, -1.4426950409f), splat(x, -2.0f)));
-  return mul(mul(x, splat(x, 0.25f)), rcp(add(splat(x, 0.25f), e)));
+  Value quarter = emit.constant(0.25);
+  Value e =
+      emitPower(emit.fma(x, emit.constant(-1.4426950409), emit.constant(-2.0)));
+  return emit.mul(emit.mul(x, quarter), emitReciprocal(emit.add(quarter, e)));
 }
 
-//===----------------------------------------------------------------------===//
-// Casts of quotients
-//===----------------------------------------------------------------------===//
-
-/// `value` without clamps to +-largest or beyond: a saturating cast gives the
-/// same for every value, NaN and Inf included.
-Value GpuKernel::stripClamp(Value value, float largest) {
-  for (;;) {
-    auto isUpper = [&](Value v) { return getNumber(v).value_or(0) >= largest; };
-    auto isLower = [&](Value v) {
-      return getNumber(v).value_or(0) <= -largest;
-    };
-    Value inner = match<arith::MinimumFOp>(value, isUpper).second;
-    if (!inner)
-      inner = match<arith::MaximumFOp>(value, isLower).second;
-    if (!inner)
-      return value;
-    value = inner;
-  }
-}
-
-/// The cast to f8E4M3FN of x / s, where x is bf16 and s the same in all lanes:
-/// with 1/s = h + l and l > 0 it is x*h + x*l in two operations, which has the
-/// quotient's byte for every x and s (checked exhaustively) while s is in
-/// 2^-120 .. 2^100. Null for any other value.
-Value GpuKernel::emitQuotient(Value value, function_ref<Value(Value)> cast) {
-  auto quotient = value.getDefiningOp<arith::DivFOp>();
-  if (!quotient || !isa<VectorType>(value.getType()))
-    return {};
-  Value x = quotient.getLhs(), s = getScalar(quotient.getRhs());
-  if (!s || !widened.count(x))
-    return {};
-  auto compare = [&](arith::CmpFPredicate predicate, float bound) {
-    return arith::CmpFOp::create(builder, loc, predicate, s, splat(s, bound));
+/// (x * 0.5) * (1 + tanh(u)) with u = sqrt(2/pi) * (x + 0.044715 * x^3): x by
+/// 1 / (1 + exp(-2u)), which is rounded on the way as the graph's tanh is. What
+/// is left of 1 + tanh in the tail depends on that.
+Value GpuKernel::emitGELU(Value value) {
+  FunctionEmitter emit(builder, loc, value.getType());
+  auto isOne = [](Value v) { return isNumber(v, 1.0f); };
+  auto isHalf = [](Value v) { return isNumber(v, 0.5f); };
+  auto isScaled = [&](Value v) {
+    return bool(match<arith::MulFOp>(v, isHalf).second);
   };
-  Value isUsual = arith::AndIOp::create(
-      builder, loc, compare(arith::CmpFPredicate::OGE, 0x1p-120f),
-      compare(arith::CmpFPredicate::OLE, 0x1p100f));
-  Value reciprocal = call("llvm.nvvm.rcp.approx.ftz.f", s.getType(), s);
-  Value bits = arith::SubIOp::create(
-      builder, loc, bitcast(builder.getI32Type(), reciprocal), i32(2));
-  Value high = bitcast(builder.getF32Type(), bits);
-  Value low =
-      math::FmaOp::create(builder, loc, arith::NegFOp::create(builder, loc, s),
-                          high, splat(s, 1.0f));
-  low = arith::MulFOp::create(builder, loc, low, reciprocal);
-
-  Type codes = withElement(value.getType(), builder.getI8Type());
-  auto choice = scf::IfOp::create(builder, loc, codes, isUsual, true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  Value part = arith::MulFOp::create(builder, loc, x, spread({low}));
-  Value fast = math::FmaOp::create(builder, loc, x, spread({high}), part);
-  scf::YieldOp::create(builder, loc, cast(fast));
-  builder.setInsertionPointToStart(choice.elseBlock());
-  Value exact = arith::DivFOp::create(builder, loc, x, quotient.getRhs());
-  scf::YieldOp::create(builder, loc, cast(exact));
-  return choice.getResult(0);
+  auto [scaled, graphFactor] = match<arith::MulFOp>(value, isScaled);
+  if (!scaled)
+    return {};
+  Value x = match<arith::MulFOp>(scaled, isHalf).second;
+  Value curve = match<arith::AddFOp>(graphFactor, isOne).second;
+  auto tanh = curve ? curve.getDefiningOp<math::TanhOp>() : math::TanhOp();
+  if (!tanh || !widened.count(x))
+    return {};
+  auto isRoot = [](Value v) { return isNumber(v, 0.797884583f); };
+  auto isCubic = [](Value v) { return isNumber(v, 0.044715f); };
+  auto isX = [&](Value v) { return v == x; };
+  Value inner = match<arith::MulFOp>(tanh.getOperand(), isRoot).second;
+  Value cubic = match<arith::AddFOp>(inner, isX).second;
+  Value cube = match<arith::MulFOp>(cubic, isCubic).second;
+  Value square = match<arith::MulFOp>(cube, isX).second;
+  if (match<arith::MulFOp>(square, isX).second != x)
+    return {};
+  // -2u in units of log(2), and from where on the graph's tanh is -1.
+  constexpr double linear = -2.0 * 1.4426950408889634 * 0.797884583;
+  Value t = emit.fma(emit.mul(x, x), emit.constant(linear * 0.044715),
+                     emit.constant(linear));
+  Value power = emit.mul(x, t);
+  Value beyond = emit.greater(power, emit.constant(25.0));
+  Value half = emit.constant(0.5);
+  Value factor = emitReciprocal(emit.add(emit.constant(1.0), emitPower(power)));
+  factor = emit.add(emit.sub(factor, half), half);
+  return emit.mul(x, emit.select(beyond, emit.constant(0.0), factor));
 }

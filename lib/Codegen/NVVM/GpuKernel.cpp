@@ -54,6 +54,9 @@ void GpuKernel::build(StringRef name) {
                     builder.getUnitAttr());
   function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                     builder.getDenseI32ArrayAttr({int(shape.getThreads())}));
+  if (shape.minBlocks)
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(shape.minBlocks));
   unsigned counts[] = {unsigned(program.getOperands().size()),
                        program.getNumSizes()};
   for (auto [i, count] : llvm::enumerate(counts)) {
@@ -91,33 +94,26 @@ void GpuKernel::build(StringRef name) {
   parity = makeSlot(word);
   LLVM::StoreOp::create(builder, loc, i32(0), parity);
 
-  Value tasks = buildTasks();
   mainWidth = shape.width;
   beginAtomics();
-  if (shape.width == 1) {
-    emitTasks(tasks);
-  } else {
-    // The condition is known when the vectors have been emitted.
-    auto aligned = scf::IfOp::create(
-        builder, loc,
-        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)),
-        /*withElseRegion=*/true);
-    {
-      OpBuilder::InsertionGuard inner(builder);
-      builder.setInsertionPoint(aligned.thenYield());
-      emitTasks(tasks);
-      builder.setInsertionPoint(aligned);
-      aligned.getConditionMutable().assign(buildAlignment());
-      builder.setInsertionPoint(aligned.elseYield());
-      llvm::SaveAndRestore restore(mainWidth, 1u);
-      emitTasks(tasks);
-    }
-  }
+  emitVersions();
   flushAtomics();
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  builder.setInsertionPoint(function);
+  if (shape.stages > 0) {
+    LLVM::GlobalOp::create(builder, loc,
+                           LLVM::LLVMArrayType::get(i64, shape.stages),
+                           /*isConstant=*/false, LLVM::Linkage::Internal,
+                           barriersName(), Attribute(), /*alignment=*/8,
+                           /*addrSpace=*/3);
+    LLVM::GlobalOp::create(builder, loc,
+                           LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                           /*isConstant=*/false, LLVM::Linkage::External,
+                           rowsName(), Attribute(), /*alignment=*/128,
+                           /*addrSpace=*/3);
+  }
   if (sharedScalars == 0)
     return;
-  builder.setInsertionPoint(function);
   LLVM::GlobalOp::create(builder, loc,
                          LLVM::LLVMArrayType::get(i64, 2 * sharedScalars),
                          /*isConstant=*/false, LLVM::Linkage::Internal,
@@ -125,47 +121,28 @@ void GpuKernel::build(StringRef name) {
                          /*addrSpace=*/3);
 }
 
-int64_t GpuKernel::getChunk(const TaskDim &dim) const {
-  return dim.chunk == 1 ? 1 : shape.chunk;
+Value GpuKernel::getChunk(const TaskDim &dim) {
+  if (dim.chunk != 1)
+    return integer(shape.chunk);
+  if (shape.rows == 1 || dim.dim != program.getTaskDims().back().dim)
+    return {};
+  // As LaunchShape::buildBlocks has it.
+  Value rows = integer(1);
+  for (TaskDim task : program.getTaskDims())
+    rows = arith::MulIOp::create(builder, loc, rows, extent(task.dim));
+  Value each =
+      arith::DivUIOp::create(builder, loc, rows, integer(shape.fewTasks));
+  each = arith::MinSIOp::create(builder, loc, each, integer(shape.rows));
+  return arith::MaxSIOp::create(builder, loc, each, integer(1));
 }
 
 Value GpuKernel::buildTasks() {
   Value tasks;
   for (TaskDim task : program.getTaskDims()) {
-    Value count = extent(task.dim);
-    if (int64_t chunk = getChunk(task); chunk != 1) {
-      count = arith::AddIOp::create(builder, loc, count, integer(chunk - 1));
-      count = arith::DivUIOp::create(builder, loc, count, integer(chunk));
-    }
+    Value count = countChunks(extent(task.dim), getChunk(task));
     tasks = tasks ? arith::MulIOp::create(builder, loc, tasks, count) : count;
   }
   return tasks ? tasks : integer(1);
-}
-
-/// Whether every operand that is moved in vectors has its rows at multiples of
-/// a vector.
-Value GpuKernel::buildAlignment() {
-  Value bits = integer(0);
-  auto add = [&](Value value, uint64_t multiple, unsigned unit) {
-    // All low bits that must be 0, in one number.
-    Value low = arith::AndIOp::create(builder, loc, value,
-                                      integer(multiple / unit - 1));
-    bits = arith::OrIOp::create(builder, loc, bits, low);
-  };
-  for (unsigned position : vectorOperands) {
-    const Operand &operand = program.getOperands()[position];
-    Type element = lower(operand.type.getElementType());
-    unsigned bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-    uint64_t multiple = std::min<uint64_t>(16, uint64_t(bytes) * shape.width);
-    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
-                                             pointers[position]);
-    add(address, multiple, 1);
-    for (int64_t dim = 0; dim < operand.type.getRank(); ++dim)
-      if (dim != operand.unitDim && operand.type.getDimSize(dim) != 1)
-        add(sizes[operand.firstStride + dim], multiple, bytes);
-  }
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
-                               integer(0));
 }
 
 /// The tasks of this group, a grid apart.
@@ -189,7 +166,10 @@ void GpuKernel::emitTasks(Value tasks) {
   frames.emplace_back();
   kept.clear();
   keptAt.clear();
-  emitTask(loop.getInductionVar());
+  if (isFlat)
+    emitFlatTask(loop.getInductionVar());
+  else
+    emitTask(loop.getInductionVar());
   frames.pop_back();
 }
 
@@ -205,7 +185,7 @@ void GpuKernel::emitVectorLoop(const Action &action, DimSet bound, Value from,
   if (!pieces[dim].first)
     return emitUnrolled(action, bound, from);
   int64_t size = program.getDims()[dim].size;
-  if (!ShapedType::isDynamic(size) && size % shape.chunk == 0)
+  if (!isFlat && !ShapedType::isDynamic(size) && size % shape.chunk == 0)
     return emitUnrolled(action, bound, from);
   Value count = arith::SubIOp::create(builder, loc, to, from);
   Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
@@ -217,6 +197,7 @@ void GpuKernel::emitVectorLoop(const Action &action, DimSet bound, Value from,
   emitUnrolled(action, bound, from);
   frames.back().clear();
   builder.setInsertionPoint(choice.elseYield());
+  llvm::SaveAndRestore restore(isRare, isFlat);
   emitDealt(action, bound, from, to);
   frames.pop_back();
 }
@@ -245,6 +226,19 @@ void GpuKernel::emitDealt(const Action &action, DimSet bound, Value from,
              to, integer(shape.group));
 }
 
+/// Where each of this thread's vectors begins.
+SmallVector<Value> GpuKernel::getStarts(Value from) {
+  Value mine =
+      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), thread);
+  mine = arith::MulIOp::create(builder, loc, mine, integer(mainWidth));
+  mine = arith::AddIOp::create(builder, loc, from, mine);
+  SmallVector<Value> starts;
+  for (unsigned i = 0; i < shape.vectors; ++i)
+    starts.push_back(arith::AddIOp::create(
+        builder, loc, mine, integer(int64_t(i) * shape.group * mainWidth)));
+  return starts;
+}
+
 /// All vectors of this thread one after the other, their loads first. What is
 /// kept of them is there when the next loop over the same elements comes.
 void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
@@ -256,38 +250,62 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
     kept.assign(shape.vectors, Frame());
     keptAt = indices;
   }
-  Value mine =
-      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), thread);
-  mine = arith::MulIOp::create(builder, loc, mine, integer(mainWidth));
-  mine = arith::AddIOp::create(builder, loc, from, mine);
-  SmallVector<Value> starts;
-  for (unsigned i = 0; i < shape.vectors; ++i)
-    starts.push_back(arith::AddIOp::create(
-        builder, loc, mine, integer(int64_t(i) * shape.group * mainWidth)));
+  SmallVector<Value> starts = getStarts(from);
   auto inVector = [&](unsigned i, function_ref<void()> body) {
     indices[dim] = starts[i];
+    if (!common.empty())
+      frames.push_back(common[i]);
     frames.push_back(std::move(kept[i]));
     body();
     kept[i] = std::move(frames.back());
     frames.pop_back();
+    if (!common.empty())
+      frames.pop_back();
     indices[dim] = nullptr;
   };
   for (unsigned i = 0; i < shape.vectors; ++i)
     inVector(i, [&] {
       hoist(action.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
     });
-  for (unsigned i = 0; i < shape.vectors; ++i)
-    inVector(i, [&] {
-      if (!isFirst)
-        for (auto &entry : frames.back())
-          entry.second = keepPacked(entry.second);
-      emitActions(action.body, bound | DimSet(1) << dim);
-      Frame stays;
-      for (auto [entryKey, lanes] : frames.back())
-        if (keepable.contains(entryKey))
-          stays[entryKey] = lanes;
-      frames.back() = std::move(stays);
-    });
+  // A row in shared memory is read as a whole before its place is given back.
+  if (isFirst && (shape.rows > 1 || shape.readsAhead))
+    for (const Action &other : program.getActions())
+      if (other.kind == Action::Kind::Loop && other.index == dim)
+        for (unsigned i = 0; i < shape.vectors; ++i)
+          inVector(i, [&] {
+            hoist(other.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
+          });
+  auto emitVectors = [&] {
+    for (unsigned i = 0; i < shape.vectors; ++i)
+      inVector(i, [&] {
+        if (!isFirst)
+          for (auto &entry : frames.back())
+            entry.second = keepPacked(entry.second);
+        emitActions(action.body, bound | DimSet(1) << dim);
+        Frame stays;
+        for (auto [entryKey, lanes] : frames.back())
+          if (keepable.contains(entryKey))
+            stays[entryKey] = lanes;
+        frames.back() = std::move(stays);
+      });
+  };
+  // One choice between divisions for all vectors, or one each.
+  Value divisor = shape.sideBySide ? findDivisor(action.body) : Value();
+  if (!divisor)
+    return emitVectors();
+  Division division = divideBy(divisor);
+  auto choice = scf::IfOp::create(builder, loc, division.isUsual, true);
+  SmallVector<Frame> before = kept;
+  for (Block *block : {choice.thenBlock(), choice.elseBlock()}) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(block);
+    division.isChosen = true;
+    division.isExact = block == choice.elseBlock();
+    divisions[divisor] = division;
+    emitVectors();
+    kept = before;
+  }
+  divisions.erase(divisor);
 }
 
 /// The same value, of which the compiler does not know that it has unpacked it

@@ -31,8 +31,8 @@ private:
   // Blocks, groups and loops (GpuKernel.cpp).
   void emitTasks(mlir::Value tasks);
   mlir::Value buildTasks();
-  mlir::Value buildAlignment();
-  int64_t getChunk(const TaskDim &dim) const override;
+  mlir::Value getChunk(const TaskDim &dim) override;
+  llvm::SmallVector<mlir::Value> getStarts(mlir::Value from);
   void emitVectorLoop(const Action &action, DimSet bound, mlir::Value from,
                       mlir::Value to) override;
   void emitDealt(const Action &action, DimSet bound, mlir::Value from,
@@ -43,9 +43,39 @@ private:
   void save(unsigned index) override;
   Lanes loadSaved(unsigned index) override;
 
+  // By where operands lie (Versions.cpp).
+  void emitVersions();
+  void emitGuarded(llvm::function_ref<void()> emit,
+                   llvm::function_ref<mlir::Value()> condition,
+                   llvm::function_ref<void()> otherwise);
+  void emitFlatTask(mlir::Value task);
+  mlir::Value buildTotal();
+  mlir::Value buildDense();
+  mlir::Value buildAlignment(bool ofRows);
+
+  // Several rows a task, brought ahead (Rows.cpp).
+  void emitBody(DimSet bound) override;
+  void emitRow(mlir::Value row, mlir::Value end, DimSet bound);
+  void readCommon(DimSet bound);
+  void initStages();
+  void issueRow(mlir::Value row, mlir::Value number);
+  void issueNext();
+  void awaitRow();
+  std::optional<Lanes> readStaged(mlir::OpOperand *read) override;
+  mlir::Value stageOf(mlir::Value number);
+  mlir::Value barrierOf(mlir::Value number);
+  std::string barriersName() const { return sharedName + "_barriers"; }
+  std::string rowsName() const { return sharedName + "_rows"; }
+
+  // Mean and variance together (Moments.cpp).
+  size_t emitFused(llvm::ArrayRef<Action> actions, DimSet bound) override;
+  void combineMoments(mlir::Value &sum, mlir::Value &squares, int64_t count);
+
   // Threads (Threads.cpp).
   mlir::Value i32(int64_t value);
   void synchronise();
+  void exchange();
+  mlir::Value turn();
   void combineThreads(llvm::ArrayRef<mlir::Operation *> combiners,
                       llvm::MutableArrayRef<mlir::Value> scalars) override;
   mlir::Value memberMask();
@@ -56,7 +86,8 @@ private:
                     llvm::MutableArrayRef<mlir::Value> scalars);
   mlir::Value toBits(mlir::Value value);
   mlir::Value fromBits(mlir::Value bits, mlir::Type type);
-  mlir::Value sharedAddress(mlir::Value index);
+  mlir::Value sharedAddress(mlir::Value index, mlir::Value place);
+  mlir::Value isFirstLane();
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   void atomicMax(llvm::ArrayRef<mlir::Value> bits) override;
 
@@ -65,13 +96,33 @@ private:
                                        Lookup lookup) override;
   mlir::Value emitPairwise(mlir::Value value);
   mlir::Value emitActivation(mlir::Value value);
-  mlir::Value stripClamp(mlir::Value value, float largest);
-  mlir::Value emitQuotient(mlir::Value value,
-                           llvm::function_ref<mlir::Value(mlir::Value)> cast);
+  mlir::Value emitSiLU(mlir::Value value);
+  mlir::Value emitGELU(mlir::Value value);
+  mlir::Value emitPower(mlir::Value x);
+  bool comparesNarrow(mlir::Type element) const override;
+  mlir::Value combineMagnitudes(mlir::Value lanes, mlir::Value values) override;
+  mlir::Value largestMagnitude(mlir::Value lanes) override;
+  mlir::Value emitReciprocal(mlir::Value x);
   mlir::Value getPairs(mlir::Value value);
   mlir::Value mapLanes(mlir::Value value,
                        llvm::function_ref<mlir::Value(mlir::Value)> function);
   mlir::Value splat(mlir::Value like, float value);
+
+  // Casts of quotients (Quotients.cpp).
+  mlir::Value stripClamp(mlir::Value value, float largest);
+  /// What divides by a scalar s: 1/s as high + low, while s is usual.
+  struct Division {
+    mlir::Value isUsual, high, low;
+    /// Whether it is known if s is usual, and that it is not.
+    bool isChosen = false, isExact = false;
+  };
+  Division divideBy(mlir::Value divisor);
+  mlir::Value findDivisor(llvm::ArrayRef<Action> actions);
+  mlir::Value emitQuotient(mlir::Value value,
+                           llvm::function_ref<mlir::Value(mlir::Value)> cast);
+  mlir::LLVM::LLVMFuncOp
+  getDivision(unsigned lanes,
+              llvm::function_ref<mlir::Value(mlir::Value)> convert);
 
   // Conversions and memory (Conversions.cpp).
   mlir::Value call(llvm::StringRef intrinsic, mlir::Type type,
@@ -81,6 +132,7 @@ private:
   mlir::Value toF8(mlir::Value value, mlir::Type element,
                    fp8::Overflow overflow) override;
   mlir::Value bitcast(mlir::Type type, mlir::Value value);
+  mlir::Type wordsOf(unsigned bits);
   mlir::Value castToF8(mlir::Value value, mlir::Type element);
   mlir::Value extractLane(mlir::Value value, unsigned i);
   mlir::Value joinPairs(llvm::ArrayRef<mlir::Value> pairs, mlir::Type type);
@@ -100,6 +152,8 @@ private:
   /// Scalars of a reduction that threads share.
   unsigned sharedScalars = 0;
   std::string sharedName;
+  /// The divisors of the casts in a loop.
+  llvm::DenseMap<mlir::Value, Division> divisions;
   /// The bf16 values that f32 values were widened from.
   llvm::DenseMap<mlir::Value, mlir::Value> widened;
   /// Operands that are moved in vectors.
@@ -109,7 +163,21 @@ private:
   llvm::DenseSet<void *> keepable;
   llvm::SmallVector<Frame> kept;
   llvm::SmallVector<mlir::Value> keptAt;
-  bool isUnrolled = false;
+  bool isUnrolled = false, isFlat = false;
+  /// Whether code is emitted for the last piece of all elements alone.
+  bool isRare = false;
+  /// Whether squares are added up whose mean is not the graph's.
+  bool inMoments = false;
+  /// What the rows of a task share, for each vector.
+  llvm::SmallVector<Frame> common;
+  /// The reads that come from shared memory, and where in a row's part of it.
+  llvm::SmallVector<std::pair<mlir::OpOperand *, int64_t>> staged;
+  /// The number of rows that this block has done, in memory.
+  mlir::Value rowsDone;
+  /// The row that is done, the end of the task's rows, and whether a row is
+  /// brought in this row's place at the next barrier.
+  mlir::Value rowIndex, rowEnd;
+  bool mustIssue = false;
 };
 
 } // namespace fp8c::codegen

@@ -52,6 +52,29 @@ Value GpuKernel::memberMask() {
                                i32((int64_t(1) << shape.group) - 1), first);
 }
 
+/// All threads of a block of one group, after which its place in shared memory
+/// may be given to another row.
+void GpuKernel::exchange() {
+  NVVM::Barrier0Op::create(builder, loc);
+  issueNext();
+}
+
+/// Which of two places in shared memory the next exchange uses. They take
+/// turns, so that one barrier is enough: who writes to a place has passed the
+/// barrier of the other one.
+Value GpuKernel::turn() {
+  Value place =
+      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), parity);
+  Value other = arith::XOrIOp::create(builder, loc, place, i32(1));
+  LLVM::StoreOp::create(builder, loc, other, parity);
+  return place;
+}
+
+Value GpuKernel::isFirstLane() {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane,
+                               i32(0));
+}
+
 Value GpuKernel::toBits(Value value) {
   Type type = value.getType();
   unsigned bits = type.getIntOrFloatBitWidth();
@@ -94,6 +117,11 @@ Value GpuKernel::shuffle(Value value, unsigned offset, Value mask) {
 /// The same value in all of `threads` neighbouring lanes.
 Value GpuKernel::combineWarp(Operation *combiner, Value value, unsigned threads,
                              Value mask) {
+  if (isMagnitude(combiner) && threads == 32)
+    return fromBits(NVVM::ReduxOp::create(builder, loc, builder.getI32Type(),
+                                          toBits(value), NVVM::ReduxKind::UMAX,
+                                          mask),
+                    value.getType());
   for (unsigned offset = threads / 2; offset > 0; offset /= 2)
     value = combine(combiner, value, shuffle(value, offset, mask));
   return value;
@@ -108,39 +136,33 @@ void GpuKernel::combineThreads(ArrayRef<Operation *> combiners,
     combineWarps(combiners, scalars);
 }
 
-/// Where `index`, an i32, is in the block's shared memory, in units of 8 bytes.
-Value GpuKernel::sharedAddress(Value index) {
+/// Where `index`, an i32, is in one of the places in shared memory, in units of
+/// 8 bytes. The places' size is not known yet: they lie in turns.
+Value GpuKernel::sharedAddress(Value index, Value place) {
+  index = arith::ShLIOp::create(builder, loc, index, i32(1));
+  index = arith::AddIOp::create(builder, loc, index, place);
   auto shared = LLVM::LLVMPointerType::get(builder.getContext(), 3);
   Value base = LLVM::AddressOfOp::create(builder, loc, shared, sharedName);
   return LLVM::GEPOp::create(builder, loc, shared, builder.getI64Type(), base,
                              ArrayRef<LLVM::GEPArg>{index});
 }
 
-/// Through shared memory. Two places take turns, so that one barrier is enough:
-/// who writes to a place has passed the barrier of the other one.
+/// Through shared memory.
 void GpuKernel::combineWarps(ArrayRef<Operation *> combiners,
                              MutableArrayRef<Value> scalars) {
   unsigned warps = shape.group / 32;
   sharedScalars = std::max<unsigned>(sharedScalars, warps * scalars.size());
-  Value place =
-      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), parity);
-  Value other = arith::XOrIOp::create(builder, loc, place, i32(1));
-  LLVM::StoreOp::create(builder, loc, other, parity);
-  // The size is not known yet: places lie in turns.
+  Value place = turn();
   auto address = [&](unsigned scalar, Value warp) {
-    Value index =
-        arith::AddIOp::create(builder, loc, warp, i32(scalar * warps));
-    index = arith::ShLIOp::create(builder, loc, index, i32(1));
-    return sharedAddress(arith::AddIOp::create(builder, loc, index, place));
+    return sharedAddress(
+        arith::AddIOp::create(builder, loc, warp, i32(scalar * warps)), place);
   };
   Value warp = arith::ShRUIOp::create(builder, loc, threadInBlock, i32(5));
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        lane, i32(0));
-  emitIf(isFirst, [&] {
+  emitIf(isFirstLane(), [&] {
     for (auto [i, scalar] : llvm::enumerate(scalars))
       LLVM::StoreOp::create(builder, loc, toBits(scalar), address(i, warp));
   });
-  NVVM::Barrier0Op::create(builder, loc);
+  exchange();
   for (unsigned i = 0; i < scalars.size(); ++i) {
     Value &scalar = scalars[i];
     Type type = scalar.getType();
@@ -160,7 +182,7 @@ void GpuKernel::combineWarps(ArrayRef<Operation *> combiners,
     Value isWarp = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::ult, lane, i32(warps));
     Value from = arith::SelectOp::create(builder, loc, isWarp, lane, i32(0));
-    Value neutral = constant(*arith::getNeutralElement(combiners[i])).value;
+    Value neutral = getNeutral(combiners[i]).value;
     Value part =
         arith::SelectOp::create(builder, loc, isWarp, read(from), neutral);
     scalar = combineWarp(combiners[i], part, 32, i32(-1));
@@ -171,24 +193,42 @@ void GpuKernel::combineWarps(ArrayRef<Operation *> combiners,
 // Tensor-wide amax
 //===----------------------------------------------------------------------===//
 
-/// One atomic operation a warp, and none where it would change nothing.
+/// One atomic operation a block.
 void GpuKernel::atomicMax(ArrayRef<Value> bits) {
   Type word = builder.getI32Type();
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        lane, i32(0));
+  unsigned warps = llvm::divideCeil(shape.getThreads(), 32u);
+  auto reduce = [&](Value value) -> Value {
+    return NVVM::ReduxOp::create(builder, loc, word, value,
+                                 NVVM::ReduxKind::UMAX, i32(-1));
+  };
+  Value warp = arith::ShRUIOp::create(builder, loc, threadInBlock, i32(5));
   for (auto [result, value] : llvm::zip(program.getAtomicResults(), bits)) {
     Value slot = pointers[program.getNumInputs() + result];
-    Value largest = NVVM::ReduxOp::create(builder, loc, word, value,
-                                          NVVM::ReduxKind::UMAX, i32(-1));
-    Value known = LLVM::LoadOp::create(
-        builder, loc, word, slot, /*alignment=*/4, /*isVolatile=*/false,
-        /*isNonTemporal=*/false, /*isInvariant=*/false,
-        /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
-    Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
-                                        largest, known);
-    emitIf(arith::AndIOp::create(builder, loc, isFirst, isNew), [&] {
-      LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::umax, slot,
-                                largest, LLVM::AtomicOrdering::monotonic);
+    auto combine = [&](Value largest) {
+      emitIf(isFirstLane(), [&] {
+        LLVM::AtomicRMWOp::create(builder, loc, LLVM::AtomicBinOp::umax, slot,
+                                  largest, LLVM::AtomicOrdering::monotonic);
+      });
+    };
+    Value largest = reduce(value);
+    if (warps == 1) {
+      combine(largest);
+      continue;
+    }
+    sharedScalars = std::max(sharedScalars, warps);
+    Value place = turn();
+    emitIf(isFirstLane(), [&] {
+      LLVM::StoreOp::create(builder, loc, largest, sharedAddress(warp, place));
+    });
+    NVVM::Barrier0Op::create(builder, loc);
+    Value isFirstWarp = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, warp, i32(0));
+    emitIf(isFirstWarp, [&] {
+      Value isWarp = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, lane, i32(warps));
+      Value from = arith::SelectOp::create(builder, loc, isWarp, lane, i32(0));
+      combine(reduce(LLVM::LoadOp::create(builder, loc, word,
+                                          sharedAddress(from, place))));
     });
   }
 }

@@ -186,12 +186,11 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
     tasks = kernel->program.buildTasks(builder, loc, extents);
     scratch = kernel->program.buildScratch(builder, loc, extents);
   } else {
-    auto shape = codegen::LaunchShape::choose(kernel->program);
+    auto shape = codegen::LaunchShape::choose(kernel->program, target);
     kernel->op.setThreads(shape.getThreads());
     kernel->op.setResident(shape.resident);
     tasks = shape.buildBlocks(builder, loc, kernel->program, extents);
-    // Shared memory is the kernel's own.
-    scratch = arith::ConstantIndexOp::create(builder, loc, 0);
+    scratch = arith::ConstantIndexOp::create(builder, loc, shape.sharedBytes);
   }
 
   for (unsigned result : kernel->program.getAtomicResults()) {

@@ -3,7 +3,7 @@
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
-#none = affine_map<(d0, d1) -> ()>
+#col = affine_map<(d0, d1) -> (d1)>
 #id1 = affine_map<(d0) -> (d0)>
 #scalar = affine_map<() -> ()>
 
@@ -20,8 +20,8 @@ module {
 // CHECK: ld.global.b16
 // CHECK-COUNT-4: ld.global.v4.b32
 // CHECK-NOT: ld.global
-// CHECK: max.NaN.f32
-// CHECK-COUNT-5: shfl.sync.bfly.b32
+// CHECK: max.NaN.bf16x2
+// CHECK: redux.sync.max.u32
 // CHECK: st.shared.b32
 // CHECK: bar.sync
 // CHECK-NOT: ld.global
@@ -65,11 +65,13 @@ plan.kernel @row_amax unit_dims = [1, 0, 1] {
 }
 
 // A sum rounded to bf16 is one operation on pairs; sm_89 has it not. The amax
-// of the whole tensor: one atomic operation a warp at the end.
+// of the whole tensor: one atomic operation a block at the end.
 // CHECK-LABEL: .entry add_amax(
 // CHECK: ld.global.v4.b32
 // CHECK: add.rn.bf16x2
 // CHECK: st.global.v4.b32
+// CHECK: redux.sync.max.u32
+// CHECK: bar.sync
 // CHECK: redux.sync.max.u32
 // CHECK: atom.{{.*}}global.max.u32
 // CHECK: }
@@ -205,6 +207,136 @@ plan.kernel @silu unit_dims = [1, 1] {
     linalg.yield %5 : bf16
   } -> tensor<?x64xbf16>
   fp8.yield %q : tensor<?x64xbf16>
+}
+
+// GELU, spelled with tanh, by ex2 and rcp; nothing of tanh's expansion is left.
+// CHECK-LABEL: .entry gelu(
+// CHECK: ex2.approx.ftz.f32
+// CHECK: rcp.approx.ftz.f32
+// CHECK-NOT: div.rn
+// CHECK: }
+plan.kernel @gelu unit_dims = [1, 1] {
+^bb0(%x: tensor<?x64xbf16>, %n: index):
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %root = arith.constant 0.797884583 : f32
+  %cubic = arith.constant 0.044715 : f32
+  %e = tensor.empty(%n) : tensor<?x64xbf16>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x64xbf16>) outs(%e : tensor<?x64xbf16>) {
+  ^bb1(%a: bf16, %o: bf16):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.mulf %1, %0 : f32
+    %3 = arith.mulf %2, %cubic : f32
+    %4 = arith.addf %0, %3 : f32
+    %5 = arith.mulf %4, %root : f32
+    %6 = math.tanh %5 : f32
+    %7 = arith.mulf %0, %half : f32
+    %8 = arith.addf %6, %one : f32
+    %9 = arith.mulf %7, %8 : f32
+    %10 = arith.truncf %9 : f32 to bf16
+    linalg.yield %10 : bf16
+  } -> tensor<?x64xbf16>
+  fp8.yield %q : tensor<?x64xbf16>
+}
+
+// Mean and variance: the threads exchange what they have once.
+// CHECK-LABEL: .entry moments(
+// CHECK: rsqrt.approx.f32
+// CHECK: ld.global.v4.b32
+// CHECK-COUNT-10: shfl.sync.bfly.b32
+// CHECK-NOT: shfl.sync
+// CHECK: st.shared.v2.b32
+// CHECK: }
+plan.kernel @moments unit_dims = [1, 1] {
+^bb0(%x: tensor<?x2048xbf16>, %n: index):
+  %zero = arith.constant 0.0 : f32
+  %size = arith.constant 2048.0 : f32
+  %e0 = tensor.empty(%n) : tensor<?xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x2048xbf16>) outs(%f0 : tensor<?xf32>) {
+  ^bb1(%a: bf16, %s: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<?xf32>
+  %mean = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]}
+      ins(%sum : tensor<?xf32>) outs(%e0 : tensor<?xf32>) {
+  ^bb1(%a: f32, %o: f32):
+    %0 = arith.divf %a, %size : f32
+    linalg.yield %0 : f32
+  } -> tensor<?xf32>
+  %squares = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %mean : tensor<?x2048xbf16>, tensor<?xf32>) outs(%f0 : tensor<?xf32>) {
+  ^bb1(%a: bf16, %m: f32, %s: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.subf %0, %m : f32
+    %2 = arith.mulf %1, %1 : f32
+    %3 = arith.addf %s, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<?xf32>
+  %e1 = tensor.empty(%n) : tensor<?x2048xbf16>
+  %y = linalg.generic {indexing_maps = [#id, #row, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %mean, %squares : tensor<?x2048xbf16>, tensor<?xf32>, tensor<?xf32>) outs(%e1 : tensor<?x2048xbf16>) {
+  ^bb1(%a: bf16, %m: f32, %s: f32, %o: bf16):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.subf %0, %m : f32
+    %2 = math.rsqrt %s : f32
+    %3 = arith.mulf %1, %2 : f32
+    %4 = arith.truncf %3 : f32 to bf16
+    linalg.yield %4 : bf16
+  } -> tensor<?x2048xbf16>
+  fp8.yield %y : tensor<?x2048xbf16>
+}
+
+// Rows of one table are scaled and shifted by vectors that all share: several
+// rows a block, brought ahead by bulk copies. sm_89 has none.
+// CHECK-LABEL: .entry modulate(
+// CHECK: mbarrier.init.shared.b64
+// CHECK: cp.async.bulk.shared::cluster.global
+// CHECK: mbarrier.try_wait.parity.shared.b64
+// CHECK: ld.shared.v4.b32
+// CHECK: bar.sync
+// CHECK: cp.async.bulk.shared::cluster.global
+// CHECK: }
+// SM89-LABEL: .entry modulate(
+// SM89-NOT: cp.async.bulk
+plan.kernel @modulate unit_dims = [1, 0, 0, 1] {
+^bb0(%x: tensor<?x4096xbf16>, %scale: tensor<4096xbf16>, %shift: tensor<4096xbf16>, %n: index):
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty(%n) : tensor<?xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x4096xbf16>) outs(%f0 : tensor<?xf32>) {
+  ^bb1(%a: bf16, %s: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.addf %s, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<?xf32>
+  %e1 = tensor.empty(%n) : tensor<?x4096xbf16>
+  %centred = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : tensor<?x4096xbf16>, tensor<?xf32>) outs(%e1 : tensor<?x4096xbf16>) {
+  ^bb1(%a: bf16, %s: f32, %o: bf16):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.subf %0, %s : f32
+    %2 = arith.truncf %1 : f32 to bf16
+    linalg.yield %2 : bf16
+  } -> tensor<?x4096xbf16>
+  %scaled = linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%centred, %scale : tensor<?x4096xbf16>, tensor<4096xbf16>) outs(%e1 : tensor<?x4096xbf16>) {
+  ^bb1(%a: bf16, %s: bf16, %o: bf16):
+    %0 = arith.mulf %a, %s : bf16
+    linalg.yield %0 : bf16
+  } -> tensor<?x4096xbf16>
+  %shifted = linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%scaled, %shift : tensor<?x4096xbf16>, tensor<4096xbf16>) outs(%e1 : tensor<?x4096xbf16>) {
+  ^bb1(%a: bf16, %s: bf16, %o: bf16):
+    %0 = arith.addf %a, %s : bf16
+    linalg.yield %0 : bf16
+  } -> tensor<?x4096xbf16>
+  fp8.yield %shifted : tensor<?x4096xbf16>
 }
 
 }

@@ -77,7 +77,7 @@ plan.kernel @k unit_dims = [1, 1] {
     auto program = RowProgram::analyze(kernel.getBody().front(),
                                        kernel.getUnitDims(), why);
     EXPECT_TRUE(succeeded(program)) << why;
-    return LaunchShape::choose(*program);
+    return LaunchShape::choose(*program, *findTarget("sm_90a"));
   }
 
   void expectRow(int64_t size, unsigned group, unsigned vectors,
@@ -114,13 +114,14 @@ TEST_F(LaunchShapeTest, Loops) {
 }
 
 TEST_F(LaunchShapeTest, Elementwise) {
-  LaunchShape shape = choose("4096", false);
-  EXPECT_EQ(shape.getThreads(), 128u);
-  EXPECT_EQ(shape.chunk, 2048);
-  // Short rows: several in a block.
-  LaunchShape narrow = choose("64", false);
-  EXPECT_LE(narrow.group, 8u);
-  EXPECT_EQ(narrow.getThreads(), 128u);
+  // Whatever the rows: all elements as one.
+  for (const char *size : {"4096", "64", "257", "?"}) {
+    LaunchShape shape = choose(size, false);
+    EXPECT_TRUE(shape.flat) << size;
+    EXPECT_EQ(shape.getThreads(), 64u) << size;
+    EXPECT_EQ(shape.width, 8u) << size;
+    EXPECT_EQ(shape.chunk, 2048) << size;
+  }
 }
 
 } // namespace

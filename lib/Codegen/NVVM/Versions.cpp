@@ -1,0 +1,150 @@
+//===- Versions.cpp - One kernel for a GPU: its versions ------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel begins by looking at where its operands lie: what they allow decides
+// how it goes on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::codegen;
+
+/// The versions of the kernel: vectors of all elements as one row, vectors,
+/// single elements.
+void GpuKernel::emitVersions() {
+  auto emitPlain = [&] {
+    llvm::SaveAndRestore restore(mainWidth, 1u);
+    emitTasks(buildTasks());
+  };
+  auto emitVectors = [&] {
+    emitGuarded(
+        [&] {
+          initStages();
+          emitTasks(buildTasks());
+        },
+        [&] { return buildAlignment(/*ofRows=*/true); }, emitPlain);
+  };
+  if (shape.width == 1)
+    return emitPlain();
+  if (!shape.flat)
+    return emitVectors();
+  emitGuarded(
+      [&] {
+        llvm::SaveAndRestore restore(isFlat, true);
+        Value chunk = integer(shape.chunk);
+        emitTasks(countChunks(buildTotal(), chunk));
+      },
+      [&] {
+        return Value(arith::AndIOp::create(builder, loc, buildDense(),
+                                           buildAlignment(/*ofRows=*/false)));
+      },
+      emitVectors);
+}
+
+/// `condition` may depend on what `emit` has emitted.
+void GpuKernel::emitGuarded(function_ref<void()> emit,
+                            function_ref<Value()> condition,
+                            function_ref<void()> otherwise) {
+  auto choice = scf::IfOp::create(
+      builder, loc,
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)),
+      /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard inner(builder);
+  builder.setInsertionPoint(choice.thenYield());
+  emit();
+  builder.setInsertionPoint(choice);
+  choice.getConditionMutable().assign(condition());
+  builder.setInsertionPoint(choice.elseYield());
+  otherwise();
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+/// The number of elements.
+Value GpuKernel::buildTotal() {
+  Value total = integer(1);
+  for (unsigned dim = 0; dim < program.getDims().size(); ++dim)
+    total = arith::MulIOp::create(builder, loc, total, extent(dim));
+  return total;
+}
+
+/// Whether the elements of every operand that has dims lie one after the other.
+Value GpuKernel::buildDense() {
+  Value bits = integer(0);
+  for (const Operand &operand : program.getOperands()) {
+    unsigned dim = program.getDims().size();
+    Value expected = integer(1);
+    ArrayRef<int64_t> extents = operand.type.getShape();
+    if (llvm::all_of(extents, [](int64_t size) { return size == 1; }))
+      continue;
+    for (int64_t i = operand.type.getRank() - 1; i >= 0; --i) {
+      if (extents[i] == 1)
+        continue;
+      if (i != operand.unitDim)
+        bits = arith::OrIOp::create(
+            builder, loc, bits,
+            arith::XOrIOp::create(builder, loc, sizes[operand.firstStride + i],
+                                  expected));
+      expected = arith::MulIOp::create(builder, loc, expected, extent(--dim));
+    }
+  }
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               integer(0));
+}
+
+/// Whether every operand that is moved in vectors begins, or has its rows, at
+/// multiples of a vector.
+Value GpuKernel::buildAlignment(bool ofRows) {
+  Value bits = integer(0);
+  auto add = [&](Value value, uint64_t multiple, unsigned unit) {
+    // All low bits that must be 0, in one number.
+    Value low = arith::AndIOp::create(builder, loc, value,
+                                      integer(multiple / unit - 1));
+    bits = arith::OrIOp::create(builder, loc, bits, low);
+  };
+  for (unsigned position : vectorOperands) {
+    const Operand &operand = program.getOperands()[position];
+    Type element = lower(operand.type.getElementType());
+    unsigned bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    uint64_t multiple = std::min<uint64_t>(16, uint64_t(bytes) * shape.width);
+    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                             pointers[position]);
+    add(address, multiple, 1);
+    for (int64_t dim = 0; ofRows && dim < operand.type.getRank(); ++dim)
+      if (dim != operand.unitDim && operand.type.getDimSize(dim) != 1)
+        add(sizes[operand.firstStride + dim], multiple, bytes);
+  }
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, bits,
+                               integer(0));
+}
+
+//===----------------------------------------------------------------------===//
+// All elements as one row
+//===----------------------------------------------------------------------===//
+
+/// A piece of all elements, as one row of the last dim.
+void GpuKernel::emitFlatTask(Value task) {
+  unsigned last = program.getDims().size() - 1;
+  for (unsigned dim = 0; dim < last; ++dim)
+    indices[dim] = integer(0);
+  Value chunk = integer(shape.chunk);
+  Value from = arith::MulIOp::create(builder, loc, task, chunk);
+  Value to = arith::AddIOp::create(builder, loc, from, chunk);
+  pieces[last] = {from, arith::MinUIOp::create(builder, loc, to, buildTotal())};
+  emitActions(program.getActions(), (DimSet(1) << last) - 1);
+  indices.assign(indices.size(), nullptr);
+  pieces[last] = {};
+}
