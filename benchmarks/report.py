@@ -47,6 +47,15 @@ def time_rows(results):
                f"| {r['load_average']:.1f} |")
 
 
+def gpu_rows(results):
+    yield "| case | rounds | fp8c us | peer | peer us | ratio | without graph us | host us | |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    for r in results:
+        shape = f" ({r['shape']})" if r["shape"] else ""
+        yield (f"| {r['case']}{shape} | {r['rounds']} | {span(r['ours_us'])} | {r['peer']} | {span(r['peer_us'])} "
+               f"| {span(r['ratio'], digits=3)} | {span(r['plain_us'])} | {span(r['host_us'])} | {r.get('note', '')} |")
+
+
 def memory_rows(results):
     yield "| case | shape | weights MB | package MB | resident MB |"
     yield "| --- | --- | --- | --- | --- |"
@@ -60,8 +69,14 @@ def main():
     for path in sorted((SOURCE / "benchmarks" / "results").glob("*.json")):
         report = json.loads(path.read_text())
         lines.append(f"## {path.stem}\n")
-        lines.append(f"{report['machine']}, all of them for both sides.\n")
-        timed = [r for r in report["results"] if "ours_us" in r]
+        device = [r for r in report["results"] if "plain_us" in r]
+        timed = [r for r in report["results"] if "ours_us" in r and r not in device]
+        if device:
+            lines += [f"{report['machine']}. Device time of a call, of both sides by CUDA graphs (benchmarks/gpu.py says what "
+                      "each case is); `without graph`: calls one behind the other, which the host may hold up; `host`: its time "
+                      "for one.", "", *gpu_rows(device), ""]
+        else:
+            lines.append(f"{report['machine']}, all of them for both sides.\n")
         memory = [r for r in report["results"] if "weight_bytes" in r]
         if timed:
             lines += [*time_rows(timed), ""]
