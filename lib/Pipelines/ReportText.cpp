@@ -8,6 +8,7 @@
 
 #include "fp8c/Pipelines/Report.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace fp8c;
@@ -15,7 +16,7 @@ namespace json = llvm::json;
 using llvm::StringRef;
 
 namespace {
-/// A heading, then rows of cells.
+/// A heading, then rows of cells; `columns` names them, or is empty.
 struct Table {
   std::string title;
   std::vector<std::string> columns;
@@ -133,7 +134,7 @@ static std::vector<Table> makeTables(const json::Object &report) {
   });
   tables.push_back(std::move(state));
 
-  Table memory{"memory in bytes", {"", ""}, {}};
+  Table memory{"memory in bytes", {}, {}};
   if (const json::Object *row = report.getObject("memory")) {
     for (StringRef key : {"weights", "state", "inputs", "outputs", "buffers"})
       memory.rows.push_back({key.str(), formatSize(row->getObject(key))});
@@ -142,15 +143,16 @@ static std::vector<Table> makeTables(const json::Object &report) {
   }
   tables.push_back(std::move(memory));
 
-  Table decisions{"decisions", {"pass", "", "", "what", "why"}, {}};
+  Table decisions{"decisions", {"pass", "", "", "node", "what", "why"}, {}};
   forEach(report, "decisions", [&](const json::Object &row) {
     if (getText(row, "pass") == "fp8-fuse-casts" ||
         getText(row, "name") == "back-end")
       return;
     decisions.rows.push_back(
         {getText(row, "pass").str(), getText(row, "function").str(),
-         getText(row, "kind").str(), getText(row, "message").str(),
-         getText(row, "reason").str()});
+         getText(row, "kind").str(),
+         getText(*row.getObject("facts"), "Node").str(),
+         getText(row, "message").str(), getText(row, "reason").str()});
   });
   tables.push_back(std::move(decisions));
   return tables;
@@ -162,21 +164,22 @@ static std::string renderText(const std::vector<Table> &tables) {
     if (table.rows.empty())
       continue;
     text += table.title + "\n";
-    std::vector<size_t> widths;
-    for (const std::string &column : table.columns)
-      widths.push_back(column.size());
-    for (const auto &row : table.rows)
+    std::vector<size_t> widths(table.rows.front().size());
+    auto fit = [&](const std::vector<std::string> &row) {
       for (size_t i = 0; i < row.size(); ++i)
         widths[i] = std::max(widths[i], row[i].size());
+    };
+    fit(table.columns);
+    llvm::for_each(table.rows, fit);
     auto add = [&](const std::vector<std::string> &row) {
       std::string line = " ";
       for (size_t i = 0; i < row.size(); ++i)
         line += " " + row[i] + std::string(widths[i] - row[i].size() + 1, ' ');
       text += StringRef(line).rtrim().str() + "\n";
     };
-    add(table.columns);
-    for (const auto &row : table.rows)
-      add(row);
+    if (!table.columns.empty())
+      add(table.columns);
+    llvm::for_each(table.rows, add);
     text += "\n";
   }
   return text;
@@ -217,7 +220,8 @@ static std::string renderHtml(const std::vector<Table> &tables) {
         html += ("<" + cell + ">" + escape(text) + "</" + cell + ">").str();
       html += "</tr>\n";
     };
-    add(table.columns, "th");
+    if (!table.columns.empty())
+      add(table.columns, "th");
     for (const auto &row : table.rows)
       add(row, "td");
     html += "</table>\n";

@@ -18,6 +18,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/STLExtras.h"
@@ -39,6 +40,36 @@ static bool isCast(Operation *op) {
     auto cast = dyn_cast<fp8::CastOp>(inner);
     return cast && fp8::isF8Type(cast.getType());
   });
+}
+
+/// True for a maximum of absolute values: the op, or the loop that it becomes.
+static bool isAmax(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic)
+    return isa<fp8::AmaxOp>(op);
+  if (generic.getNumReductionLoops() == 0 || generic->getNumResults() != 1)
+    return false;
+  auto maximum = generic.getBody()
+                     ->getTerminator()
+                     ->getOperand(0)
+                     .getDefiningOp<arith::MaximumFOp>();
+  return maximum && llvm::any_of(maximum->getOperands(), [](Value value) {
+           // What lies beyond the data counts as 0 in a block.
+           if (auto select = value.getDefiningOp<arith::SelectOp>())
+             value = select.getTrueValue();
+           return value.getDefiningOp<math::AbsFOp>() != nullptr;
+         });
+}
+
+/// The node whose value the op makes; of an f32 amax that its only user rounds
+/// to a narrower type, that of the user.
+static StringRef getNode(Operation *op) {
+  auto node = op->getAttrOfType<StringAttr>(fp8::kNodeAttr);
+  if (!node && isAmax(op) && op->hasOneUse())
+    if (auto user = dyn_cast<linalg::GenericOp>(*op->user_begin());
+        user && isa<arith::TruncFOp>(user.getBody()->front()))
+      node = user->getAttrOfType<StringAttr>(fp8::kNodeAttr);
+  return node ? node.getValue() : StringRef();
 }
 
 /// What makes a tensor, in words: looks through views.
@@ -89,8 +120,7 @@ struct FuseCastsPass : public fp8c::impl::FuseCastsPassBase<FuseCastsPass> {
 
 private:
   void explain(const FusionGroups &groups);
-  void explainCast(const FusionGroups &groups, Operation *op, StringRef what,
-                   Value input);
+  void explainCast(const FusionGroups &groups, Operation *op, StringRef what);
 };
 } // namespace
 
@@ -109,7 +139,7 @@ static Value getWideInput(Operation *op) {
 }
 
 void FuseCastsPass::explainCast(const FusionGroups &groups, Operation *op,
-                                StringRef what, Value input) {
+                                StringRef what) {
   StringRef function = getOperation().getName();
   auto options = [&](StringRef name) {
     return remark::RemarkOpts::name(name)
@@ -120,18 +150,17 @@ void FuseCastsPass::explainCast(const FusionGroups &groups, Operation *op,
   // scaling and clamping.
   Group *group = groups.getGroup(op);
   Operation *reader = op;
-  Value value = input;
+  Value value = getWideInput(op);
   while (value && value.getDefiningOp() && isScaling(value.getDefiningOp()) &&
          groups.getGroup(value.getDefiningOp()) == group) {
     reader = value.getDefiningOp();
     value = getWideInput(reader);
   }
   Operation *producer = value ? value.getDefiningOp() : nullptr;
-  auto node = op->getAttrOfType<StringAttr>(fp8::kNodeAttr);
   auto facts = [&](remark::detail::InFlightRemark &&remark)
       -> remark::detail::InFlightRemark {
     remark << remark::metric("What", what)
-           << remark::metric("Node", node ? node.getValue() : StringRef())
+           << remark::metric("Node", getNode(op))
            << remark::metric("Input", value ? describe(value) : std::string());
     return std::move(remark);
   };
@@ -164,9 +193,9 @@ void FuseCastsPass::explain(const FusionGroups &groups) {
   for (auto &group : groups.getGroups())
     for (Operation *op : group->ops) {
       if (isCast(op))
-        explainCast(groups, op, "cast", getWideInput(op));
-      else if (auto amax = dyn_cast<fp8::AmaxOp>(op))
-        explainCast(groups, op, "amax", amax.getInput());
+        explainCast(groups, op, "cast");
+      else if (isAmax(op))
+        explainCast(groups, op, "amax");
     }
 }
 

@@ -138,15 +138,20 @@ void PrepareWeightsPass::prepare(func::FuncOp forward) {
           .category("fp8-prepare-weights")
           .function(forward.getName());
     };
+    auto name = op.getAttrOfType<StringAttr>(fp8::kNodeAttr);
+    auto node = remark::metric("Node", name ? name.getValue() : StringRef());
     if (*bytes > it->second.bytes && *bytes > kSmallBytes) {
       remark::missed(op.getLoc(), options("not-prepared"))
           << remark::add("stays in @forward")
           << remark::reason("{0} bytes would be made from {1}", *bytes,
-                            it->second.bytes);
+                            it->second.bytes)
+          << node;
       continue;
     }
-    remark::passed(op.getLoc(), options("prepared")) << remark::add(
-        "moved to @prepare: {0} bytes from {1}", *bytes, it->second.bytes);
+    remark::passed(op.getLoc(), options("prepared"))
+        << remark::add("moved to @prepare: {0} bytes from {1}", *bytes,
+                       it->second.bytes)
+        << node;
     results.push_back(op.getResult(0));
   }
   if (results.empty())

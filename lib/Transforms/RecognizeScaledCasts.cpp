@@ -68,6 +68,12 @@ private:
 };
 } // namespace
 
+/// The fact of a remark that says whose value it is about.
+static remark::detail::LazyTextBuild getNodeFact(Operation *op) {
+  auto node = op->getAttrOfType<StringAttr>(fp8::kNodeAttr);
+  return remark::metric("Node", node ? node.getValue() : StringRef());
+}
+
 /// True for the types that scaled casts and amax take.
 static bool isWide(Type type) {
   return isa<Float32Type, BFloat16Type, Float16Type>(type);
@@ -129,7 +135,7 @@ bool RecognizeScaledCastsPass::recognizeCast(linalg::GenericOp op) {
     if (!reason.empty()) {
       remark::missed(op.getLoc(), getOptions("spelled"))
           << remark::add("scaled cast is computed as the graph spells it")
-          << remark::reason("{0}", reason);
+          << remark::reason("{0}", reason) << getNodeFact(op);
       break;
     }
     auto made = fp8::QuantizeOp::create(
@@ -137,7 +143,7 @@ bool RecognizeScaledCastsPass::recognizeCast(linalg::GenericOp op) {
         scale.tensor, scale.scaling,
         divide ? fp8::ScaleMode::Divide : fp8::ScaleMode::Multiply, overflow);
     remark::passed(op.getLoc(), getOptions("quantize"))
-        << remark::add("scaled cast is fp8.quantize");
+        << remark::add("scaled cast is fp8.quantize") << getNodeFact(op);
     replace(rewriter, op, made);
     return true;
   }
@@ -294,7 +300,7 @@ bool RecognizeScaledCastsPass::recognizeDequantize(linalg::GenericOp op) {
         fp8::DequantizeOp::create(rewriter, op.getLoc(), op.getResultTypes()[0],
                                   data.tensor, scale.tensor, scale.scaling);
     remark::passed(op.getLoc(), getOptions("dequantize"))
-        << remark::add("scaled f8 value is fp8.dequantize");
+        << remark::add("scaled f8 value is fp8.dequantize") << getNodeFact(op);
     replace(rewriter, op, made);
     return true;
   }
@@ -313,7 +319,8 @@ void RecognizeScaledCastsPass::recognizeHistory(tensor::InsertSliceOp op) {
   if (step->used && !moveBefore(step->amax, step->used)) {
     remark::missed(op.getLoc(), getOptions("spelled"))
         << remark::add("step of a history is computed as the graph spells it")
-        << remark::reason("{0}", "its new amax needs its maximum");
+        << remark::reason("{0}", "its new amax needs its maximum")
+        << getNodeFact(op);
     return;
   }
   IRRewriter rewriter(&getContext());
@@ -332,7 +339,8 @@ void RecognizeScaledCastsPass::recognizeHistory(tensor::InsertSliceOp op) {
   made->setAttr(fp8::kNodeAttr,
                 rewriter.getArrayAttr({getName(step->used), getName(op)}));
   remark::passed(op.getLoc(), getOptions("update-history"))
-      << remark::add("step of a history is fp8.update_history");
+      << remark::add("step of a history is fp8.update_history")
+      << getNodeFact(op);
   rewriter.replaceOp(op, made.getUpdated());
   if (step->used)
     rewriter.replaceAllUsesWith(step->used.getResult(0), made.getUsed());

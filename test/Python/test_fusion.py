@@ -85,15 +85,18 @@ def test_casts_sit_with_their_producers(tool, model):
     assert len(casts) == in_ir
     fused = sum(row["fused"] for row in casts)
     assert (report["counts"]["casts_fused"], report["counts"]["casts_left"]) == (fused, len(casts) - fused)
+    amaxs = [row for row in report["casts"] if row["function"] == "forward" and row["what"] == "amax"]
+    fused = sum(row["fused"] for row in amaxs)
+    assert (report["counts"]["amaxs_fused"], report["counts"]["amaxs_left"]) == (fused, len(amaxs) - fused)
     # A row's amax, or a block's, is taken where it is cast.
     if name.endswith(("row", "row_v2", "block")) or name == "llama_torchao":
         for kernel in kernels:
             if is_cast(kernel):
                 assert "math.absf" in kernel and "arith.maximumf" in kernel
+        assert {row["input"] for row in amaxs} <= {row["input"] for row in casts} and amaxs
     # A tensor's amax is taken where the tensor is made.
-    for row in report["casts"]:
-        if row["function"] == "forward" and row["what"] == "amax":
-            assert classify(row) in ("fused", "input", "attention"), row
+    for row in amaxs:
+        assert classify(row) in ("fused", "input", "attention"), row
 
 
 @pytest.mark.parametrize("model", [Model("dit_row")], ids=str)

@@ -108,8 +108,9 @@ func.func @negative_amax_over_another_axis(%x: tensor<?x64xbf16> {fp8.name = "x"
   } -> tensor<?x64xbf16>
   %e5 = tensor.empty() : tensor<64xf32>
   %f6 = linalg.fill ins(%zero : f32) outs(%e5 : tensor<64xf32>) -> tensor<64xf32>
+  // expected-remark @below {{Node=amax, Reason="reductions run over different axes", Remark="amax is not in the kernel of its producer"}}
   %am = linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
-      ins(%h : tensor<?x64xbf16>) outs(%f6 : tensor<64xf32>) {
+      ins(%h : tensor<?x64xbf16>) outs(%f6 : tensor<64xf32>) attrs = {fp8.node = "amax"} {
   ^bb0(%a: bf16, %acc: f32):
     %w = arith.extf %a : bf16 to f32
     %b = math.absf %w : f32

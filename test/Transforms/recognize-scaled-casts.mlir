@@ -36,7 +36,7 @@ func.func @divide(%x: tensor<?x64xbf16>, %s: tensor<?x1xf32>, %n: index) -> tens
     linalg.yield %c : f32
   } -> tensor<?x64xf32>
   %eq = tensor.empty(%n) : tensor<?x64xf8E4M3FN>
-  // expected-remark @below {{scaled cast is fp8.quantize}}
+  // expected-remark @below {{Node=to, Remark="scaled cast is fp8.quantize"}}
   %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%clamp : tensor<?x64xf32>) outs(%eq : tensor<?x64xf8E4M3FN>) attrs = {fp8.node = "to"} {
   ^bb0(%a: f32, %o: f8E4M3FN):
