@@ -98,14 +98,18 @@ LogicalResult GraphImporter::checkOperators() {
     return success();
   InFlightDiagnostic diagnostic = emitError(module.getLoc());
   diagnostic << "the model uses " << missing.size()
-             << " unsupported operators:";
+             << (missing.size() == 1 ? " unsupported operator:"
+                                     : " unsupported operators:");
   for (auto &[name, entry] : missing) {
-    diagnostic << "\n  " << name << " (" << entry.first << " uses, first at ";
+    diagnostic << "\n  " << name << " (" << entry.first
+               << (entry.first == 1 ? " use" : " uses") << ", first at ";
     if (entry.second->file.empty())
       diagnostic << "node " << entry.second->name << ")";
     else
       diagnostic << entry.second->file << ":" << entry.second->line << ")";
   }
+  diagnostic
+      << "\nfp8-translate --print-supported-operators lists those that are";
   return diagnostic;
 }
 

@@ -54,6 +54,17 @@ def test_call(guarded, name):
     assert call(guarded, tensors) == message
 
 
+def test_outputs_that_cannot_be_compared(guarded):
+    """No numbers where there is nothing to compare."""
+    inputs, expected = guarded.folder / "x.safetensors", guarded.folder / "expected.safetensors"
+    save_file({"x": X, "y": Y}, inputs)
+    save_file({"output0": torch.ones(3, 8), "other": X}, expected)
+    rows, _ = guarded.tool("fp8-run", guarded.package, f"--inputs={inputs}", f"--expect={expected}", status=1)
+    assert [line.split() for line in rows.splitlines()[1:]] == [
+        ["other", "4x8", *5 * "-", *"MISS: nothing of that name was computed".split()],
+        ["output0", "3x8", *5 * "-", "MISS:", "got", "4x8"]]
+
+
 def test_range(export_graph):
     """Out of the range of a Dim, at both ends."""
     graph = export_graph(lambda x: x * 2, (torch.ones(4, 3),), ({0: Dim("rows", min=3, max=6)},))

@@ -62,28 +62,32 @@ bool run::printDistances(const TensorMap &got, const TensorMap &expected,
                 "relative", "largest", "cosine", "equal", "NaN", "");
   for (const auto &[name, want] : expected) {
     auto found = got.find(name);
-    std::string verdict = "ok";
-    compare::Distance d;
-    if (found == got.end()) {
-      verdict = "MISSING: nothing of that name was computed";
-    } else if (found->second.dims != want.dims) {
-      verdict = "MISS: got " + compare::formatDims(found->second.dims);
-    } else {
-      d = compare::measure(found->second.view(), want.view());
-      if (d.expectedAllZero)
-        verdict = "MISS: all expected values are 0, which proves nothing";
-      else if (!(d.relative <= maxDistance))
-        verdict = "MISS: farther than " + std::to_string(maxDistance);
+    const std::string shape = compare::formatDims(want.dims);
+    if (found == got.end() || found->second.dims != want.dims) {
+      passed = false;
+      const std::string verdict =
+          found == got.end() ? "nothing of that name was computed"
+                             : "got " + compare::formatDims(found->second.dims);
+      std::printf("%-32s %-16s %10s %10s %11s %8s %9s  MISS: %s\n",
+                  name.c_str(), shape.c_str(), "-", "-", "-", "-", "-",
+                  verdict.c_str());
+      continue;
     }
+    std::string verdict = "ok";
+    const compare::Distance d =
+        compare::measure(found->second.view(), want.view());
+    if (d.expectedAllZero)
+      verdict = "MISS: all expected values are 0, which proves nothing";
+    else if (!(d.relative <= maxDistance))
+      verdict = "MISS: farther than " + std::to_string(maxDistance);
     const bool ok = verdict == "ok";
     passed &= ok;
     if (quiet && ok)
       continue;
     std::printf("%-32s %-16s %10.3e %10.3e %11.8f %7.2f%% %4" PRId64
                 "/%-4" PRId64 "  %s\n",
-                name.c_str(), compare::formatDims(want.dims).c_str(),
-                d.relative, d.largest, d.cosine, 100 * d.equal, d.gotNaN,
-                d.expectedNaN, verdict.c_str());
+                name.c_str(), shape.c_str(), d.relative, d.largest, d.cosine,
+                100 * d.equal, d.gotNaN, d.expectedNaN, verdict.c_str());
   }
   if (expected.empty())
     std::printf("nothing is expected: the file has no tensors\n");
