@@ -194,7 +194,10 @@ static bool canFlatten(const RowProgram &program) {
           read.get().getDefiningOp<tensor::EmptyOp>())
         continue;
       AffineMap map = program.getReadMap(generic, read);
-      if (map.isConstant() || map.getNumResults() == 0)
+      bool hasOneElement =
+          llvm::all_of(cast<RankedTensorType>(read.get().getType()).getShape(),
+                       [](int64_t extent) { return extent == 1; });
+      if (hasOneElement)
         continue;
       SmallVector<int64_t> loops;
       for (AffineExpr expr : map.getResults()) {
@@ -210,10 +213,15 @@ static bool canFlatten(const RowProgram &program) {
     }
   }
   for (auto [i, operand] : llvm::enumerate(
-           program.getOperands().drop_front(program.getNumInputs())))
-    if (!llvm::is_contained(program.getAtomicResults(), i) &&
-        !isIdentity(operand, program.getResultLoops(i)))
+           program.getOperands().drop_front(program.getNumInputs()))) {
+    if (llvm::is_contained(program.getAtomicResults(), i))
+      continue;
+    ArrayRef<int64_t> loops = program.getResultLoops(i);
+    auto copied = dyn_cast<BlockArgument>(program.getResult(i));
+    if (!isIdentity(operand, loops) ||
+        (copied && !isIdentity(program.getOperand(copied), loops)))
       return false;
+  }
   return true;
 }
 
