@@ -1,5 +1,9 @@
 // RUN: fp8-translate -plan-to-ptx %s | FileCheck %s
 // RUN: fp8-translate -plan-to-ptx -target=sm_89 %s | FileCheck %s --check-prefix=SM89
+// Every run gives the same text.
+// RUN: fp8-translate -plan-to-ptx %s -o %t.first
+// RUN: fp8-translate -plan-to-ptx %s -o %t.second
+// RUN: diff %t.first %t.second
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
