@@ -171,6 +171,9 @@ fp8rt_context_create(fp8rt_program_t *program,
     require(options.graphs >= FP8RT_GRAPHS_AUTO &&
                 options.graphs <= FP8RT_GRAPHS_ON,
             FP8RT_INVALID_ARGUMENT, "graphs is ", options.graphs);
+    require(options.backends >= FP8RT_BACKENDS_AUTO &&
+                options.backends <= FP8RT_BACKENDS_OWN,
+            FP8RT_INVALID_ARGUMENT, "backends is ", options.backends);
     program->programs->freeze();
     std::shared_ptr<State> state;
     if (options.state) {

@@ -37,7 +37,8 @@ Context::Context(std::shared_ptr<Device> where, std::shared_ptr<Program> owner,
     : device(std::move(where)), program(std::move(owner)),
       loaded(program->loadOn(*device)), state(std::move(shared)),
       entry(program->entry(options.entry)),
-      queue(loaded->makeQueue(options.threads)),
+      queue(loaded->makeQueue(
+          {options.threads, fp8rt_backends_t(options.backends)})),
       cachedShapes(options.cached_shapes ? size_t(options.cached_shapes)
                                          : kCachedShapes),
       graphs(device->dlpack().device_type == kDLCPU

@@ -93,14 +93,20 @@ struct DeviceLimits {
   double f8 = 0, half = 0, single = 0;
 };
 
+/// How commands run: what a device does not have it ignores.
+struct QueueOptions {
+  /// Threads of a device that is made of them; 0: one a core.
+  int threads = 0;
+  fp8rt_backends_t backends = FP8RT_BACKENDS_AUTO;
+};
+
 /// A program on a device.
 class LoadedProgram {
 public:
   virtual ~LoadedProgram() = default;
   /// The weight in the device's memory; null while it is not bound.
   virtual const void *weightData(size_t weight) = 0;
-  /// `threads` is for devices that are made of threads.
-  virtual std::unique_ptr<Queue> makeQueue(int threads) = 0;
+  virtual std::unique_ptr<Queue> makeQueue(const QueueOptions &options) = 0;
 };
 
 /// The CPU or a GPU. Objects live as long as what they made.

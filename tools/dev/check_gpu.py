@@ -91,9 +91,9 @@ class Checks:
     def __init__(self, options):
         self.options, self.rows = options, []
 
-    def run(self, tool, *args, env=None, prefix=()):
+    def run(self, tool, *args, prefix=()):
         command = [*prefix, str(self.options.bin / tool), *map(str, args)]
-        result = subprocess.run(command, capture_output=True, text=True, env=os.environ | (env or {}), timeout=300)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300)
         return result.returncode, result.stdout, result.stderr
 
     def report(self, model, what, passed, detail):
@@ -120,22 +120,22 @@ class Checks:
             self.check_shape(label, package, work / f"{name}.{size}.{shape}", model, shape)
         self.check_empty(label, package, work / f"{name}.{size}.empty.inputs.safetensors")
         if size == "tiny" and not self.options.skip_lockstep:
-            for products in ("1", "0"):
-                self.check_lockstep(label, package, work / f"{name}.{size}.export.inputs.safetensors", model, products)
+            for backends in ("own", "fixed"):
+                self.check_lockstep(label, package, work / f"{name}.{size}.export.inputs.safetensors", model, backends)
         if size == "real" and not self.options.keep:
             package.unlink()
             (work / f"{label}.pt2").unlink()
 
     def check_shape(self, label, package, path, model, shape):
-        fixed = {"FP8C_MEASURE_PRODUCTS": "0"}  # the same additions in every process
+        fixed = "--backends=fixed"  # the same additions in every process
         call = [package, "--device=cuda", f"--inputs={path}.inputs.safetensors", f"--calls={model.calls}"]
         plain, poisoned = (self.options.work / f"{label}.{shape}.{kind}.safetensors" for kind in ("plain", "poisoned"))
         expect = [f"--expect={path}.outputs.safetensors", f"--max-distance={model.max_distance}"]
         status, text, errors = self.run("fp8-run", *call, *expect)
         found = re.search(r"^output0\s+\S+\s+(\S+)", text, re.M)
         self.report(label, f"distance/{shape}", status == 0, found[1] if found and not status else (text + errors)[-400:])
-        self.run("fp8-run", *call, f"--outputs={plain}", env=fixed)
-        status, _, errors = self.run("fp8-run", *call, f"--outputs={poisoned}", "--poison", env=fixed)
+        self.run("fp8-run", *call, f"--outputs={plain}", fixed)
+        status, _, errors = self.run("fp8-run", *call, f"--outputs={poisoned}", "--poison", fixed)
         equal = status == 0 and plain.exists() and plain.read_bytes() == poisoned.read_bytes()
         self.report(label, f"poison/{shape}", equal, errors.strip())
         for file in (plain, poisoned):
@@ -146,19 +146,17 @@ class Checks:
         known = re.search(r"the amax of an empty tensor has no value|got 0, expected", errors)
         self.report(label, "empty", status == 0 or bool(status == 1 and known), errors.strip())
 
-    def check_lockstep(self, label, package, inputs, model, own):
+    def check_lockstep(self, label, package, inputs, model, backends):
         status, text, errors = self.run("fp8-run", package, "--device=cuda", "--compare=cpu", f"--inputs={inputs}", "--quiet",
-                                        f"--calls={model.calls}", env={"FP8C_OWN_PRODUCTS": own})
-        kind = "own products" if own == "1" else "cuBLASLt"
-        self.report(label, f"lock-step/{kind}", status == 0, (text + errors).strip()[-600:])
+                                        f"--calls={model.calls}", f"--backends={backends}")
+        self.report(label, f"lock-step/{backends}", status == 0, (text + errors).strip()[-600:])
 
     def sanitize(self, name):
         work = self.options.work
         package = work / f"{name}.tiny.training.fp8"
         inputs = work / f"{name}.tiny.export.inputs.safetensors"
         for tool in ("memcheck", "racecheck", "initcheck"):
-            env = {"FP8C_OWN_PRODUCTS": "1", "FP8C_OWN_ATTENTION": "1"}
-            status, text, errors = self.run("fp8-run", package, "--device=cuda", f"--inputs={inputs}", env=env,
+            status, text, errors = self.run("fp8-run", package, "--device=cuda", f"--inputs={inputs}", "--backends=own",
                                             prefix=("compute-sanitizer", f"--tool={tool}", "--error-exitcode=9"))
             found = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: .*", text)
             self.report(name, tool, status == 0, found[-1] if found else (text + errors)[-400:])

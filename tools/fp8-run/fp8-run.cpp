@@ -110,6 +110,16 @@ static cl::opt<bool>
                  cl::desc("fill intermediate values and outputs with 0xFF "
                           "before each call, which must change nothing"),
                  cl::cat(category));
+static cl::opt<fp8rt_backends_t> backendsOption(
+    "backends", cl::init(FP8RT_BACKENDS_AUTO),
+    cl::desc("who computes products and attention on a GPU"),
+    cl::values(
+        clEnumValN(FP8RT_BACKENDS_AUTO, "auto",
+                   "libraries, the fastest algorithms measured (default)"),
+        clEnumValN(FP8RT_BACKENDS_FIXED, "fixed",
+                   "libraries, the same additions in every process"),
+        clEnumValN(FP8RT_BACKENDS_OWN, "own", "the runtime's own kernels")),
+    cl::cat(category));
 static cl::opt<bool> listOption("list", cl::desc("print the signature"),
                                 cl::cat(category));
 static cl::opt<std::string>
@@ -143,6 +153,7 @@ static std::optional<Options> getOptions() {
                    : graphOption == "on" ? FP8RT_GRAPHS_ON
                                          : FP8RT_GRAPHS_AUTO;
   options.poison = poisonOption;
+  options.backends = backendsOption;
   options.compare = compareOption;
   options.inputs = inputsOption;
   options.inputFiles.assign(inputOption.begin(), inputOption.end());

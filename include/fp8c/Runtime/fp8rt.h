@@ -244,6 +244,17 @@ typedef enum {
   FP8RT_GRAPHS_ON = 2
 } fp8rt_graphs_t;
 
+/** Who computes products and attention on a GPU. */
+typedef enum {
+  /** Libraries, where they are and take it; of a large product's algorithms the
+      fastest is measured once a process. */
+  FP8RT_BACKENDS_AUTO = 0,
+  /** The same without measuring: every process adds in the same order. */
+  FP8RT_BACKENDS_FIXED = 1,
+  /** The runtime's own kernels. */
+  FP8RT_BACKENDS_OWN = 2
+} fp8rt_backends_t;
+
 /** How to make a context. Zero all but struct_size for the defaults. */
 typedef struct {
   /** sizeof(fp8rt_context_options_t). */
@@ -264,6 +275,8 @@ typedef struct {
   /** Not 0: before each call intermediate values and outputs are filled with
       0xFF, which must change nothing. For finding what is read unwritten. */
   int32_t poison;
+  /** One of fp8rt_backends_t; the cpu device has one way each. */
+  int32_t backends;
 } fp8rt_context_options_t;
 
 /** Makes a context. `options` may be NULL. */

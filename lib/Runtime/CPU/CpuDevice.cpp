@@ -72,7 +72,7 @@ public:
   const void *weightData(size_t weight) override {
     return program->weightData(weight);
   }
-  std::unique_ptr<Queue> makeQueue(int threads) override;
+  std::unique_ptr<Queue> makeQueue(const QueueOptions &options) override;
   KernelFn kernel(size_t index) const { return kernels->kernel(index); }
 
 private:
@@ -207,9 +207,9 @@ CpuDevice::load(std::shared_ptr<Program> program) {
   return std::make_shared<CpuProgram>(std::move(program));
 }
 
-std::unique_ptr<Queue> CpuProgram::makeQueue(int threads) {
-  return std::make_unique<CpuQueue>(*this, threads ? threads
-                                                   : ThreadPool::defaultSize());
+std::unique_ptr<Queue> CpuProgram::makeQueue(const QueueOptions &options) {
+  return std::make_unique<CpuQueue>(
+      *this, options.threads ? options.threads : ThreadPool::defaultSize());
 }
 
 std::unique_ptr<Command> CpuQueue::prepare(const PreparedStep &step) {

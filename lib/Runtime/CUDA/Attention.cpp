@@ -8,21 +8,14 @@
 
 #include "Attention.h"
 
-#include <cstdlib>
-
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
 /// For tests of our own attention: it computes everything.
-static bool avoidsLibrary() {
-  const char *text = std::getenv("FP8C_OWN_ATTENTION");
-  return text && *text && *text != '0';
-}
-
 std::unique_ptr<Command>
 fp8c::rt::cuda::makeAttention(CudaQueue &queue, const PreparedStep &step) {
-  if (avoidsLibrary())
-    return makeOwnAttention(queue, step, "FP8C_OWN_ATTENTION is set");
+  if (queue.backends == FP8RT_BACKENDS_OWN)
+    return makeOwnAttention(queue, step, "its own kernels are asked for");
   Cudnn *library = queue.device.cudnn();
   if (!library)
     return makeOwnAttention(queue, step, "there is no libcudnn.so.9");

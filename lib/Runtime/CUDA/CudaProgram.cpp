@@ -85,6 +85,6 @@ void CudaProgram::allowShared(size_t index, int64_t bytes) {
   sharedLimits[index] = bytes;
 }
 
-std::unique_ptr<Queue> CudaProgram::makeQueue(int) {
-  return std::make_unique<CudaQueue>(*this);
+std::unique_ptr<Queue> CudaProgram::makeQueue(const QueueOptions &options) {
+  return std::make_unique<CudaQueue>(*this, options.backends);
 }

@@ -22,7 +22,7 @@ public:
   ~CudaProgram() override;
 
   const void *weightData(size_t weight) override;
-  std::unique_ptr<Queue> makeQueue(int threads) override;
+  std::unique_ptr<Queue> makeQueue(const QueueOptions &options) override;
   Function kernel(size_t index) const { return functions[index]; }
   const wire::Kernel &wireKernel(size_t index) const {
     return *program->plan().kernels()->Get(uint32_t(index));

@@ -72,8 +72,9 @@ private:
 
 } // namespace
 
-CudaQueue::CudaQueue(CudaProgram &owner)
-    : program(owner), device(*owner.device), driver(device.driver) {}
+CudaQueue::CudaQueue(CudaProgram &owner, fp8rt_backends_t who)
+    : program(owner), device(*owner.device), driver(device.driver),
+      backends(who) {}
 
 std::unique_ptr<Command> CudaQueue::prepare(const PreparedStep &step) {
   switch (step.wire->command_type()) {

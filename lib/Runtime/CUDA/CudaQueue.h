@@ -19,7 +19,7 @@ namespace fp8c::rt::cuda {
 /// Puts commands into the stream of the running call.
 class CudaQueue : public Queue {
 public:
-  explicit CudaQueue(CudaProgram &program);
+  CudaQueue(CudaProgram &program, fp8rt_backends_t backends);
 
   std::unique_ptr<Command> prepare(const PreparedStep &step) override;
   bool reserve(int64_t scratchBytes) override;
@@ -41,6 +41,7 @@ public:
   CudaProgram &program;
   CudaDevice &device;
   const Driver &driver;
+  const fp8rt_backends_t backends;
   /// The running call's.
   Stream stream = nullptr;
 

@@ -28,13 +28,6 @@ static constexpr uintptr_t kAlignment16 = 16;
 /// Elements of the right operand from which on candidates are measured.
 static constexpr int64_t kMeasuredElements = 1 << 20;
 
-/// Measured choices may differ from process to process, and with them the order
-/// of additions; without measuring the heuristic's first is taken.
-static bool avoidsMeasuring() {
-  const char *text = std::getenv("FP8C_MEASURE_PRODUCTS");
-  return text && *text == '0';
-}
-
 namespace {
 
 class LibraryProduct : public Command {
@@ -220,7 +213,10 @@ bool LibraryProduct::isValid(LtHeuristic &candidate) const {
 
 size_t
 LibraryProduct::findBest(const std::vector<LtHeuristic> &candidates) const {
-  if (candidates.size() < 2 || queue.isRecorded() || avoidsMeasuring() ||
+  // Measured choices may differ from process to process, and with them the
+  // order of additions; without measuring the heuristic's first is taken.
+  if (candidates.size() < 2 || queue.isRecorded() ||
+      queue.backends == FP8RT_BACKENDS_FIXED ||
       step.product.n * step.product.k < kMeasuredElements)
     return 0;
   return findFastest(queue, step.matmul, kWorkspace, candidates.size(),

@@ -11,7 +11,6 @@
 #include "OwnKernels.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
@@ -21,9 +20,6 @@ static constexpr uintptr_t kFlashAlignment = 16;
 
 /// Why the tensor cores' kernel does not compute it, or "".
 static std::string whyNotFlash(const AttentionArgs &args) {
-  if (const char *text = std::getenv("FP8C_SIMPLE_ATTENTION"))
-    if (*text && *text != '0')
-      return "FP8C_SIMPLE_ATTENTION is set";
   DType type = args.query->dtype;
   if (type != DType::BF16 && type != DType::F16)
     return std::string("operands of ") + dtypeName(type);

@@ -11,21 +11,14 @@
 #include "LibraryProduct.h"
 #include "OwnKernels.h"
 
-#include <cstdlib>
-
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
 /// For tests of our own product: it computes everything.
-static bool avoidsLibrary() {
-  const char *text = std::getenv("FP8C_OWN_PRODUCTS");
-  return text && *text && *text != '0';
-}
-
 std::unique_ptr<Command> fp8c::rt::cuda::makeProduct(CudaQueue &queue,
                                                      const PreparedStep &step) {
-  if (avoidsLibrary())
-    return makeOwnProduct(queue, step, "FP8C_OWN_PRODUCTS is set");
+  if (queue.backends == FP8RT_BACKENDS_OWN)
+    return makeOwnProduct(queue, step, "its own kernels are asked for");
   CublasLt *library = queue.device.cublasLt();
   if (!library)
     return makeOwnProduct(queue, step, "there is no libcublasLt.so.13 or .12");
