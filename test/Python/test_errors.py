@@ -74,6 +74,19 @@ def test_range(export_graph):
         assert f'input "{name}": dim 0: got {rows}, expected s' in errors and "from 3 to 6" in errors
 
 
+def test_sizes_of_random_inputs(export_graph):
+    """A size that no symbol gives; a range without an end has none in the message; an integer's size is named."""
+    graph = export_graph(lambda x: (x * 2, x.shape[0]), (torch.ones(16, 2),), ({0: 8 * Dim("rows", min=2)},))
+    listing = [line.split() for line in graph.tool("fp8-run", graph.package, "--list")[0].splitlines()]
+    symbol = listing[-1][1]
+    assert listing == [
+        ["input", graph.inputs[0], "f32", f"[{symbol}*8,", "2]"], ["output", "output0", "f32", f"[{symbol}*8,", "2]"],
+        ["output", "output1", "integer", f"[{symbol}*8]"], ["symbol", symbol, "2.."]]
+    dim = f"{graph.inputs[0]}.0"
+    _, errors = graph.tool("fp8-run", graph.package, "--random", "--dim", f"{dim}=25", status=1)
+    assert errors == (f"fp8-run: --dim {dim}=25: dim 0 of {graph.inputs[0]} is {symbol}*8, and no {symbol} (2..) makes it 25\n")
+
+
 def test_assertion_of_the_model(export_graph):
     """A check that the model spells names the model's line."""
     def function(x, y):

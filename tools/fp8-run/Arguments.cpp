@@ -143,8 +143,9 @@ private:
         return;
       }
     }
-    fail("--dim ", text, ": no ", symbol.name, " in ", symbol.min, "..",
-         symbol.max, " makes ", slot.dimTexts[axis], " equal ", size);
+    fail("--dim ", text, ": dim ", axis, " of ", slot.name, " is ",
+         slot.dimTexts[axis], ", and no ", symbol.name, " (",
+         symbol.describeRange(), ") makes it ", size);
   }
 
   const Session &session;

@@ -39,15 +39,9 @@ void run::printSignature(const Session &session) {
   printSlots("input", session.inputs);
   printSlots("output", session.outputs);
   printSlots("state", session.states);
-  for (const Symbol &symbol : session.symbols) {
-    std::printf("%-7s %-32s %" PRId64 "..", "symbol", symbol.name.c_str(),
-                symbol.min);
-    if (symbol.max != INT64_MAX)
-      std::printf("%" PRId64, symbol.max);
-    if (symbol.multiple > 1)
-      std::printf(", a multiple of %" PRId64, symbol.multiple);
-    std::printf("\n");
-  }
+  for (const Symbol &symbol : session.symbols)
+    std::printf("%-7s %-32s %s\n", "symbol", symbol.name.c_str(),
+                symbol.describeRange().c_str());
 }
 
 //===----------------------------------------------------------------------===//

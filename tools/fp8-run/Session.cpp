@@ -16,6 +16,15 @@ void run::check(fp8rt_status_t status) {
     throw rt::Error(status, fp8rt_error_message());
 }
 
+std::string Symbol::describeRange() const {
+  std::string text = std::to_string(min) + "..";
+  if (max != INT64_MAX)
+    text += std::to_string(max);
+  if (multiple > 1)
+    text += ", a multiple of " + std::to_string(multiple);
+  return text;
+}
+
 /// What the C interface says about a slot.
 static Slot makeSlot(const fp8rt_tensor_info_t &info) {
   Slot slot{info.name, info.kind, DType::I64, {}, {}};
@@ -25,6 +34,8 @@ static Slot makeSlot(const fp8rt_tensor_info_t &info) {
     slot.dims.push_back(info.dims[d]);
     slot.dimTexts.push_back(info.dim_texts[d]);
   }
+  if (info.kind == FP8RT_INTEGER)
+    slot.dimTexts.push_back(info.dim_texts[0]);
   return slot;
 }
 

@@ -26,7 +26,7 @@ struct Slot {
   DType dtype;
   /// Extents, -1 where they depend on symbols.
   std::vector<int64_t> dims;
-  /// The same as text: "64", "s0", "17*s1".
+  /// The same as text: "64", "s0", "17*s1"; for an integer its one text.
   std::vector<std::string> dimTexts;
 };
 
@@ -34,6 +34,9 @@ struct Slot {
 struct Symbol {
   std::string name;
   int64_t min, max, multiple;
+
+  /// "2.." or "8..64, a multiple of 8".
+  std::string describeRange() const;
 };
 
 /// The results of a call; an output that is None has none.
