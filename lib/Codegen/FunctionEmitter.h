@@ -1,5 +1,4 @@
-//===- FunctionEmitter.h - Arithmetic on f32 lanes ---------------*- C++
-//-*-===//
+//===- FunctionEmitter.h - Arithmetic on f32 lanes --------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- RowAnalysis.h - How a RowProgram is made ------------------*- C++
-//-*-===//
+//===- RowAnalysis.h - How a RowProgram is made -----------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

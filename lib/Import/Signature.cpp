@@ -1,5 +1,4 @@
-//===- Signature.cpp - Inputs, weights, state and results
-//----------------------===//
+//===- Signature.cpp - Inputs, weights, state and results -----------------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

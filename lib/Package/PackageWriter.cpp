@@ -1,5 +1,4 @@
-//===- PackageWriter.cpp - Writes .fp8 packages
-//----------------------------===//
+//===- PackageWriter.cpp - Writes .fp8 packages ---------------------------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- SizeTable.cpp - Index values as the expressions of a plan
-//-----------===//
+//===- SizeTable.cpp - Index values as the expressions of a plan ----------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

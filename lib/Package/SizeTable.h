@@ -1,5 +1,4 @@
-//===- SizeTable.h - Index values as the expressions of a plan ----*- C++
-//-*-===//
+//===- SizeTable.h - Index values as the expressions of a plan --*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

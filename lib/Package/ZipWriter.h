@@ -1,5 +1,4 @@
-//===- ZipWriter.h - Writes zips of stored entries ----------------*- C++
-//-*-===//
+//===- ZipWriter.h - Writes zips of stored entries --------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

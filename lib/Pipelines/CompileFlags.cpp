@@ -1,5 +1,4 @@
-//===- CompileFlags.cpp - Command line options of a compilation
-//------------===//
+//===- CompileFlags.cpp - Command line options of a compilation -----------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

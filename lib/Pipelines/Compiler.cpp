@@ -1,5 +1,4 @@
-//===- Compiler.cpp - From a model to a package
-//----------------------------===//
+//===- Compiler.cpp - From a model to a package ---------------------------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Prepare.h - Runs @prepare at compile time -------------------*- C++
-//-*-===//
+//===- Prepare.h - Runs @prepare at compile time ----------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Propagation.h - Reshapes out of the way, one function ------*- C++
-//-*-===//
+//===- Propagation.h - Reshapes out of the way, one function ----*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

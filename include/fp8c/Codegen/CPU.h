@@ -1,5 +1,4 @@
-//===- CPU.h - Kernels as an ELF shared object -------------------*- C++
-//-*-===//
+//===- CPU.h - Kernels as an ELF shared object ------------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

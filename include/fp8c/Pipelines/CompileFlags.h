@@ -1,5 +1,4 @@
-//===- CompileFlags.h - Command line options of a compilation ----*- C++
-//-*-===//
+//===- CompileFlags.h - Command line options of a compilation ---*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Object.h - LLVM IR to machine code ------------------------*- C++
-//-*-===//
+//===- Object.h - LLVM IR to machine code -----------------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Families.cpp - The families of operators
-//----------------------------===//
+//===- Families.cpp - The families of operators ---------------------------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
