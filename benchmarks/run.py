@@ -13,9 +13,9 @@ a round. A case goes on until its budget is spent, for at least three rounds; ea
                      real ones against the tiny, which leaves the copying and checking of weights; time by the clock, and
                      of processors (/processor), which other load on the machine changes less
     load/NAME        a package of 32 blocks: mapped, checked, kernels opened, context made
-The cases of the GPU are listed in gpu.py (--device cuda); the results are named after it (h200.json).
-
     memory/NAME      bytes of the package and of the process after a call, for each byte of its weights
+
+The cases of the GPU are listed in gpu.py (--device cuda); the results are named after it (h200.json).
 """
 
 import argparse
