@@ -219,12 +219,19 @@ LibraryProduct::findBest(const std::vector<LtHeuristic> &candidates) const {
       queue.backends == FP8RT_BACKENDS_FIXED ||
       step.product.n * step.product.k < kMeasuredElements)
     return 0;
-  return findFastest(queue, step.matmul, kWorkspace, candidates.size(),
-                     [&](size_t i, const ProductData &data) {
-                       return launch(candidates[i].algorithm,
-                                     candidates[i].workspace, data,
-                                     nullptr) == 0;
-                     });
+  try {
+    return findFastest(queue, step.matmul, kWorkspace, candidates.size(),
+                       [&](size_t i, const ProductData &data) {
+                         return launch(candidates[i].algorithm,
+                                       candidates[i].workspace, data,
+                                       nullptr) == 0;
+                       });
+  } catch (const Error &error) {
+    // Operands of its own need memory that the call may do without.
+    if (error.status != FP8RT_OUT_OF_MEMORY)
+      throw;
+    return 0;
+  }
 }
 
 std::string LibraryProduct::choose() {
