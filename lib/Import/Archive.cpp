@@ -202,7 +202,8 @@ Archive::read(std::unique_ptr<MemoryBuffer> file) {
   if (!archive->find("models/model.json").data())
     return createStringError(
         "an exported program must hold models/model.json, found " +
-        Twine(archive->entries.size()) + " entries without it");
+        Twine(archive->entries.size()) +
+        " entries without it; torch.export.save writes it");
   StringRef order = archive->find("byteorder");
   if (order.data() && order.trim() != "little")
     return createStringError("byteorder must be little, found " +

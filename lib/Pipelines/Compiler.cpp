@@ -16,10 +16,12 @@
 #include "fp8c/Package/Format.h"
 #include "fp8c/Package/PlanWriter.h"
 #include "fp8c/Pipelines/Registration.h"
+#include "fp8c/Pipelines/SourceFile.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/SourceMgr.h"
 
 #include <array>
 #include <mutex>
@@ -28,18 +30,37 @@ using namespace mlir;
 using namespace fp8c;
 
 LogicalResult Compiler::load(StringRef path) {
-  if (path.ends_with(".mlir")) {
-    module = parseSourceFile<ModuleOp>(path, &context);
-    if (!module)
+  auto loc = FileLineColLoc::get(&context, path, 0, 0);
+  auto fail = [&](llvm::Error error) {
+    return emitError(loc) << toString(std::move(error));
+  };
+  bool isText = path == "-" || path.ends_with(".mlir");
+  auto source = openSource(path, isText);
+  if (!source)
+    return fail(source.takeError());
+  if (isPackage((*source)->getBuffer()))
+    return emitError(loc) << "is a package, which is compiled already; fp8-run "
+                             "runs it";
+  if (isZip((*source)->getBuffer())) {
+    auto opened = import::Archive::read(std::move(*source));
+    if (!opened)
+      return fail(opened.takeError());
+    auto model = import::importArchive(std::move(*opened), loc, options.import);
+    if (failed(model))
       return failure();
+    module = std::move(model->module);
+    archive = std::move(model->archive);
     return narrowDims();
   }
-  auto model = import::importPt2(path, &context, options.import);
-  if (failed(model))
-    return failure();
-  module = std::move(model->module);
-  archive = std::move(model->archive);
-  return narrowDims();
+  if (!isText)
+    return emitError(loc) << "is neither an archive of torch.export.save (a "
+                             "zip) nor textual IR (a name that ends in .mlir)";
+  if (llvm::Error error = checkNesting(**source))
+    return fail(std::move(error));
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(*source), llvm::SMLoc());
+  module = parseSourceFile<ModuleOp>(sources, &context);
+  return failure(!module || failed(narrowDims()));
 }
 
 /// What a model has to have, whatever gave it.
@@ -185,7 +206,12 @@ LogicalResult Compiler::addStoredWeights(package::PackageContents &contents) {
     }
     auto type = cast<RankedTensorType>(global.getType());
     StringRef source = *global.getSource();
-    StringRef entry = archive ? archive->find(source) : StringRef();
+    if (!archive)
+      return emitError(global.getLoc())
+             << "'" << global.getSymName() << "' is '" << source
+             << "' of an archive, and textual IR has none: compile the .pt2 "
+                "that it comes from";
+    StringRef entry = archive->find(source);
     uint64_t size = package::getByteSize(type);
     uint64_t offset = global.getOffset();
     if (offset > entry.size() || entry.size() - offset < size)
@@ -298,11 +324,6 @@ LogicalResult Compiler::writePackage(StringRef path) {
     return failure();
   if (!kernels)
     kernels = module->clone();
-  if (!hasF8Product(*kernels))
-    emitWarning(module->getLoc())
-        << "no product in the package has an f8 operand: the model has none, "
-           "and recipes that quantise a model are not built yet (--recipe=none "
-           "is the only one)";
   package::PackageContents contents;
   std::list<std::string> prepared;
   llvm::StringSet<> used;
@@ -318,5 +339,10 @@ LogicalResult Compiler::writePackage(StringRef path) {
   contents.report = renderReport(report, ReportFormat::Json);
   if (llvm::Error error = package::writePackage(path, contents))
     return emitError(module->getLoc()) << toString(std::move(error));
+  if (!hasF8Product(*kernels))
+    emitWarning(module->getLoc())
+        << "no product in the package has an f8 operand: the model has none, "
+           "and recipes that quantise a model are not built yet (--recipe=none "
+           "is the only one)";
   return success();
 }

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "fp8c/Pipelines/Report.h"
+#include "fp8c/Pipelines/SourceFile.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace fp8c;
@@ -235,4 +237,22 @@ std::string fp8c::renderReport(const json::Object &report,
     return llvm::formatv("{0:2}\n", json::Value(json::Object(report))).str();
   std::vector<Table> tables = makeTables(report);
   return format == ReportFormat::Html ? renderHtml(tables) : renderText(tables);
+}
+
+llvm::Expected<ReportRequest> ReportRequest::parse(StringRef text) {
+  auto [name, file] = text.split(':');
+  auto format = llvm::StringSwitch<std::optional<ReportFormat>>(name)
+                    .Cases({"", "text"}, ReportFormat::Text)
+                    .Case("json", ReportFormat::Json)
+                    .Case("html", ReportFormat::Html)
+                    .Default(std::nullopt);
+  if (!format)
+    return llvm::createStringError(
+        "--report=" + text +
+        ": expected text, json or html, and :FILE if not for stdout");
+  return ReportRequest{*format, file.empty() ? "-" : file.str()};
+}
+
+llvm::Error ReportRequest::write(const json::Object &report) const {
+  return writeText(file, renderReport(report, format));
 }

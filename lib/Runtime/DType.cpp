@@ -50,6 +50,13 @@ std::optional<DType> fp8c::rt::fromSafetensorsName(std::string_view name) {
   return std::nullopt;
 }
 
+std::string fp8c::rt::safetensorsNames() {
+  std::string names;
+  for (const Row &r : kRows)
+    names += (names.empty() ? "" : ", ") + std::string(r.safetensors);
+  return names;
+}
+
 DLDataType fp8c::rt::toDLPack(DType dtype) {
   return {row(dtype).dlpackCode, static_cast<uint8_t>(row(dtype).size * 8), 1};
 }

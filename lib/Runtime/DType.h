@@ -29,6 +29,8 @@ const char *dtypeName(DType dtype);
 const char *safetensorsName(DType dtype);
 /// The type with that name in a safetensors header.
 std::optional<DType> fromSafetensorsName(std::string_view name);
+/// All of these names, for messages.
+std::string safetensorsNames();
 /// The type as DLPack has it.
 DLDataType toDLPack(DType dtype);
 /// The name of DLPack's type, "code 7 of 12 bits" for what has none here.

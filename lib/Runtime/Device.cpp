@@ -12,18 +12,29 @@
 
 using namespace fp8c::rt;
 
-std::shared_ptr<Device> fp8c::rt::openDevice(const std::string &name) {
-  if (name == package::kCpu)
-    return openCpu();
-  const std::string cuda = package::kCuda;
+/// The number of a cuda device's name, -1 for other names.
+static int getCudaNumber(const std::string &name) {
+  const std::string cuda = fp8c::package::kCuda;
   if (name == cuda)
-    return openCuda(0);
-  if (name.compare(0, cuda.size() + 1, cuda + ":") == 0) {
-    std::string number = name.substr(cuda.size() + 1);
-    if (!number.empty() && number.size() <= 4 &&
-        number.find_first_not_of("0123456789") == std::string::npos)
-      return openCuda(std::stoi(number));
-  }
-  fail(FP8RT_INCOMPATIBLE, "no device \"", name,
-       "\", this runtime has cpu, cuda and cuda:N");
+    return 0;
+  if (name.compare(0, cuda.size() + 1, cuda + ":") != 0)
+    return -1;
+  const std::string number = name.substr(cuda.size() + 1);
+  const bool isNumber =
+      !number.empty() && number.size() <= 4 &&
+      number.find_first_not_of("0123456789") == std::string::npos;
+  return isNumber ? std::stoi(number) : -1;
+}
+
+bool fp8c::rt::isDeviceName(const std::string &name) {
+  return name == fp8c::package::kCpu || getCudaNumber(name) >= 0;
+}
+
+std::shared_ptr<Device> fp8c::rt::openDevice(const std::string &name) {
+  if (name == fp8c::package::kCpu)
+    return openCpu();
+  const int cuda = getCudaNumber(name);
+  require(cuda >= 0, FP8RT_INCOMPATIBLE, "no device \"", name,
+          "\", this runtime has cpu, cuda and cuda:N");
+  return openCuda(cuda);
 }

@@ -141,6 +141,8 @@ public:
   virtual DeviceLimits getLimits() { return {}; }
 };
 
+/// True for "cpu", "cuda" and "cuda:N".
+bool isDeviceName(const std::string &name);
 /// The device of that name: "cpu", "cuda", "cuda:1". An error says why there is
 /// none.
 std::shared_ptr<Device> openDevice(const std::string &name);

@@ -10,10 +10,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
+#include <unordered_set>
 
 using namespace fp8c::rt;
 using nlohmann::json;
@@ -47,8 +52,57 @@ static bool getIndex(const json &value, int64_t &out) {
   return out >= 0;
 }
 
+/// The header's object. Of two equal keys JSON keeps one, so they are refused
+/// while it is read.
+static json parseHeader(const char *text, uint64_t length,
+                        const std::string &what) {
+  // The keys of each object that is open.
+  std::vector<std::unordered_set<std::string>> keys;
+  auto visit = [&](int, json::parse_event_t event, json &parsed) {
+    if (event == json::parse_event_t::object_start)
+      keys.emplace_back();
+    else if (event == json::parse_event_t::object_end)
+      keys.pop_back();
+    else if (event == json::parse_event_t::key)
+      require(keys.back().insert(parsed.get<std::string>()).second,
+              FP8RT_INVALID_PACKAGE, what, ": the header has the key \"",
+              parsed.get_ref<const std::string &>(), "\" twice");
+    return true;
+  };
+  json header = json::parse(text, text + length, visit, false);
+  require(header.is_object(), FP8RT_INVALID_PACKAGE, what,
+          ": the header is not a JSON object");
+  return header;
+}
+
+namespace {
+/// Where a tensor's data lies, in bytes.
+struct Span {
+  int64_t begin, end;
+  std::string name;
+};
+} // namespace
+
+/// The format has tensors side by side, from the first byte to the last.
+static void checkSpans(std::vector<Span> spans, int64_t size,
+                       const std::string &what) {
+  std::sort(spans.begin(), spans.end(), [](const Span &a, const Span &b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  int64_t last = 0;
+  for (const Span &span : spans) {
+    require(span.begin == last, FP8RT_INVALID_PACKAGE, what, ": tensor \"",
+            span.name, "\": its data begins at byte ", span.begin,
+            ", expected ", last, ", where the one before it ends");
+    last = span.end;
+  }
+  require(last == size, FP8RT_INVALID_PACKAGE, what, ": has ", size,
+          " bytes of data, its tensors take ", last);
+}
+
 std::unordered_map<std::string, StoredTensor>
-fp8c::rt::readSafetensors(Bytes file, const std::string &what) {
+fp8c::rt::readSafetensors(Bytes file, const std::string &what,
+                          UnknownTypes unknown) {
   uint64_t length = 0;
   require(file.size >= 8, FP8RT_INVALID_PACKAGE, what, ": of ", file.size,
           " bytes, shorter than its header's length");
@@ -57,27 +111,34 @@ fp8c::rt::readSafetensors(Bytes file, const std::string &what) {
           FP8RT_INVALID_PACKAGE, what, ": header of ", length,
           " bytes in a file of ", file.size);
   const char *text = reinterpret_cast<const char *>(file.data + 8);
-  json header = json::parse(text, text + length, nullptr, false);
-  require(header.is_object(), FP8RT_INVALID_PACKAGE, what,
-          ": the header is not a JSON object");
-
+  json header = parseHeader(text, length, what);
   Bytes data{file.data + 8 + length, size_t(file.size - 8 - length)};
   std::unordered_map<std::string, StoredTensor> tensors;
+  std::vector<Span> spans;
   for (const auto &[name, entry] : header.items()) {
     if (name == "__metadata__")
       continue;
-    auto bad = [&, &name = name](const char *why) {
-      fail(FP8RT_INVALID_PACKAGE, what, ": tensor \"", name, "\": ", why);
+    auto bad = [&, &name = name](const auto &...why) {
+      fail(FP8RT_INVALID_PACKAGE, what, ": tensor \"", name, "\": ", why...);
     };
     if (!entry.is_object() || !entry.contains("dtype") ||
         !entry["dtype"].is_string() || !entry.contains("shape") ||
         !entry["shape"].is_array() || !entry.contains("data_offsets") ||
         !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
       bad("needs dtype, shape and data_offsets");
+    int64_t begin = 0, end = 0;
     auto dtype =
         fromSafetensorsName(entry["dtype"].get_ref<const std::string &>());
-    if (!dtype)
+    if (!dtype && unknown == UnknownTypes::LeaveOut) {
+      if (!getIndex(entry["data_offsets"][0], begin) ||
+          !getIndex(entry["data_offsets"][1], end))
+        bad("its data is not within the file");
+      spans.push_back({begin, end, name});
       continue;
+    }
+    if (!dtype)
+      bad("has the dtype \"", entry["dtype"].get_ref<const std::string &>(),
+          "\", expected one of ", safetensorsNames());
     StoredTensor tensor;
     tensor.dtype = *dtype;
     for (const json &dim : entry["shape"]) {
@@ -85,7 +146,6 @@ fp8c::rt::readSafetensors(Bytes file, const std::string &what) {
       if (!getIndex(dim, tensor.dims.back()))
         bad("a dim is not a size");
     }
-    int64_t begin = 0, end = 0;
     if (!getIndex(entry["data_offsets"][0], begin) ||
         !getIndex(entry["data_offsets"][1], end) || begin > end ||
         uint64_t(end) > data.size)
@@ -93,8 +153,10 @@ fp8c::rt::readSafetensors(Bytes file, const std::string &what) {
     if (byteSize(*dtype, tensor.dims.data(), tensor.dims.size()) != end - begin)
       bad("dtype and shape do not give the size of its data");
     tensor.data = {data.data + begin, size_t(end - begin)};
+    spans.push_back({begin, end, name});
     tensors.emplace(name, std::move(tensor));
   }
+  checkSpans(std::move(spans), int64_t(data.size), what);
   return tensors;
 }
 
@@ -135,4 +197,25 @@ void fp8c::rt::writeSafetensors(const std::string &path,
     std::remove(temporary.c_str());
     fail(FP8RT_IO_ERROR, "cannot write \"", path, "\": ", std::strerror(saved));
   }
+}
+
+std::vector<char> fp8c::rt::readWholeFile(const std::string &path) {
+  const bool isStdin = path == "-";
+  std::unique_ptr<FILE, int (*)(FILE *)> file(
+      isStdin ? stdin : std::fopen(path.c_str(), "rb"),
+      isStdin ? [](FILE *) { return 0; } : std::fclose);
+  require(file != nullptr, FP8RT_IO_ERROR, "cannot read \"", path,
+          "\": ", std::strerror(errno));
+  struct stat info;
+  require(fstat(fileno(file.get()), &info) == 0 &&
+              (S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode)),
+          FP8RT_IO_ERROR, "cannot read \"", path,
+          "\": neither a regular file nor a pipe");
+  std::vector<char> bytes;
+  char block[1 << 16];
+  while (size_t count = std::fread(block, 1, sizeof(block), file.get()))
+    bytes.insert(bytes.end(), block, block + count);
+  require(!std::ferror(file.get()), FP8RT_IO_ERROR, "cannot read \"", path,
+          "\": ", std::strerror(errno));
+  return bytes;
 }

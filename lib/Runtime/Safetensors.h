@@ -25,11 +25,19 @@ struct StoredTensor {
   Bytes data;
 };
 
-/// Reads the header of a safetensors file that is in memory; every tensor's
-/// data is checked to lie within `file`. Tensors of types unknown here are left
-/// out. `what` names the file in messages.
+/// What becomes of tensors of types unknown here.
+enum class UnknownTypes { Refuse, LeaveOut };
+
+/// Reads the header of a safetensors file that is in memory; the tensors' data
+/// is checked to lie side by side and to be all of `file`. `what` names the
+/// file in messages.
 std::unordered_map<std::string, StoredTensor>
-readSafetensors(Bytes file, const std::string &what);
+readSafetensors(Bytes file, const std::string &what,
+                UnknownTypes unknown = UnknownTypes::Refuse);
+
+/// All bytes of a file, or of stdin for "-". What is neither a regular file nor
+/// a pipe may have no end, and is refused.
+std::vector<char> readWholeFile(const std::string &path);
 
 /// A tensor to write.
 struct TensorToStore {

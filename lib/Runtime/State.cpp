@@ -94,16 +94,10 @@ void State::save(const std::string &path) const {
 
 void State::restore(const std::string &path) {
   std::string label = "\"" + path + "\"";
-  FILE *file = std::fopen(path.c_str(), "rb");
-  require(file, FP8RT_IO_ERROR, "cannot open ", label, ": ",
-          std::strerror(errno));
-  std::unique_ptr<FILE, int (*)(FILE *)> closer(file, std::fclose);
-  std::vector<unsigned char> content;
-  unsigned char block[65536];
-  while (size_t n = std::fread(block, 1, sizeof(block), file))
-    content.insert(content.end(), block, block + n);
-  require(!std::ferror(file), FP8RT_IO_ERROR, "cannot read ", label);
-  auto tensors = readSafetensors({content.data(), content.size()}, label);
+  const std::vector<char> content = readWholeFile(path);
+  auto tensors = readSafetensors(
+      {reinterpret_cast<const unsigned char *>(content.data()), content.size()},
+      label);
   std::vector<const StoredTensor *> found;
   for (const SignatureItem &item : program->states) {
     auto it = tensors.find(item.name);

@@ -6,20 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../common/Tool.h"
+
 #include "fp8c/Pipelines/CompileFlags.h"
 #include "fp8c/Pipelines/Registration.h"
+#include "fp8c/Pipelines/SourceFile.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
-#include "llvm/Support/WithColor.h"
 
 using namespace llvm;
+using namespace fp8c::tools;
 
 namespace {
 enum class Emit { Import, Graph, Kernels, Plan, Code, PTX, Package };
@@ -38,49 +39,6 @@ constexpr EmitLevel kTextLevels[] = {
 };
 } // namespace
 
-static int fail(const Twine &message) {
-  WithColor::error(errs()) << message << "\n";
-  return 1;
-}
-
-/// The format and the file of --report[=text|json|html][:FILE]; "" as file is
-/// stdout.
-static Expected<std::pair<fp8c::ReportFormat, std::string>>
-parseReport(StringRef text) {
-  auto [name, file] = text.split(':');
-  auto format = StringSwitch<std::optional<fp8c::ReportFormat>>(name)
-                    .Cases({"", "text"}, fp8c::ReportFormat::Text)
-                    .Case("json", fp8c::ReportFormat::Json)
-                    .Case("html", fp8c::ReportFormat::Html)
-                    .Default(std::nullopt);
-  if (!format)
-    return createStringError("--report=%s: expected text, json or html, and "
-                             ":FILE if not for stdout",
-                             text.str().c_str());
-  return std::make_pair(*format, file.empty() ? "-" : file.str());
-}
-
-/// Writes text beside `path` and renames it; straight to "-" and devices, in
-/// whose place a rename would put a file.
-static Error writeText(StringRef path, StringRef text) {
-  if (path == "-" ||
-      (sys::fs::exists(path) && !sys::fs::is_regular_file(path))) {
-    std::error_code error;
-    raw_fd_ostream os(path, error);
-    os << text;
-    os.flush();
-    error = error ? error : os.error();
-    os.clear_error();
-    return error ? createStringError("'" + path + "' cannot be written: " +
-                                     error.message())
-                 : Error::success();
-  }
-  return writeToOutput(path, [&](raw_ostream &os) {
-    os << text;
-    return Error::success();
-  });
-}
-
 static std::string print(mlir::ModuleOp module, bool locations) {
   std::string text;
   raw_string_ostream os(text);
@@ -94,6 +52,7 @@ static std::string print(mlir::ModuleOp module, bool locations) {
 
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
+  initialise();
   cl::OptionCategory category("output");
   cl::opt<std::string> inputFlag(cl::Positional, cl::desc("MODEL.{pt2,mlir}"),
                                  cl::Required, cl::cat(category));
@@ -127,45 +86,40 @@ int main(int argc, char **argv) {
       cl::value_desc("text|json|html[:FILE]"), cl::cat(category));
   fp8c::CompileFlags flags;
   cl::HideUnrelatedOptions({&category, &flags.getCategory()});
-  cl::SetVersionPrinter([](raw_ostream &os) {
-    os << "fp8-compile 0.1.0 (LLVM " << LLVM_VERSION_STRING
-       << ", plan format 1)\n";
-  });
-  cl::extrahelp examples(
-      "\nEXAMPLES:\n"
-      "  fp8-compile model.pt2 -o model.fp8\n"
-      "  fp8-compile model.pt2 --emit=kernels -o -\n"
-      "  fp8-compile model.pt2 --report=html:report.html\n"
-      "  fp8-compile model.pt2 --dim x.1=1..4096 -o m.fp8\n"
-      "\nEXIT STATUS: 0 done, 1 an error, 2 wrong usage\n");
-  std::string usage;
-  raw_string_ostream usageStream(usage);
-  if (!cl::ParseCommandLineOptions(argc, argv, "Compiles an exported model\n",
-                                   &usageStream)) {
-    errs() << usage;
-    return 2;
-  }
+  cl::extrahelp examples("\nEXAMPLES:\n"
+                         "  fp8-compile model.pt2 -o model.fp8\n"
+                         "  fp8-compile model.pt2 --emit=kernels -o -\n"
+                         "  fp8-compile model.pt2 --report=html:report.html\n"
+                         "  fp8-compile model.pt2 --dim x.1=1..4096 -o m.fp8\n"
+                         "\nEXIT STATUS: 0 done, 1 an error, 2 wrong usage\n");
+  if (!parseCommandLine(argc, argv, "Compiles an exported model\n"))
+    return kWrongUsage;
   // The linker that runs in process resets all flags when it is done.
   const std::string input = inputFlag, output = outputFlag;
   const std::string dumpDir = dumpDirFlag;
   const Emit emit = emitFlag;
   const bool wantsReport = reportFlag.getNumOccurrences() > 0;
-  auto reportTo = parseReport(reportFlag);
-  if (!reportTo)
-    return fail(toString(reportTo.takeError()));
+  auto usage = [](const Twine &message) -> int {
+    return fail(message + " (see --help)", kWrongUsage);
+  };
+  auto report = fp8c::ReportRequest::parse(reportFlag);
+  if (!report)
+    return usage(toString(report.takeError()));
   if (wantsReport && emit == Emit::PTX)
-    return fail("--report is of a plan: it does not go with --emit=ptx");
+    return usage("--report is of a plan: it does not go with --emit=ptx");
+  if (output.empty() && emitFlag.getNumOccurrences())
+    return usage("--emit needs a file to write, or - for stdout: -o");
   if (output.empty() && dumpDir.empty() && !wantsReport)
-    return fail("no output: name a file with -o, a folder with --dump-dir, or "
-                "ask for a --report");
+    return usage("no output: name a file with -o, a folder with --dump-dir, or "
+                 "ask for a --report");
 
   auto options = flags.get();
   if (!options)
-    return fail(toString(options.takeError()));
+    return usage(toString(options.takeError()));
   for (const std::string &text : dims) {
     auto range = fp8c::CompileFlags::parseDim(text);
     if (!range)
-      return fail(toString(range.takeError()));
+      return usage(toString(range.takeError()));
     options->dims.push_back(*range);
   }
 
@@ -195,11 +149,11 @@ int main(int argc, char **argv) {
     if (dumped) {
       SmallString<128> path(dumpDir);
       sys::path::append(path, Twine(level.name) + ".mlir");
-      if (Error error = writeText(path, text))
+      if (Error error = fp8c::writeText(path, text))
         return fail(toString(std::move(error)));
     }
     if (wanted) {
-      if (Error error = writeText(output, text))
+      if (Error error = fp8c::writeText(output, text))
         return fail(toString(std::move(error)));
       if (dumpDir.empty() && !wantsReport)
         return 0;
@@ -209,7 +163,7 @@ int main(int argc, char **argv) {
     auto ptx = compiler.emitPTX();
     if (mlir::failed(ptx))
       return 1;
-    if (Error error = writeText(output, *ptx))
+    if (Error error = fp8c::writeText(output, *ptx))
       return fail(toString(std::move(error)));
   }
   if (emit == Emit::Package && !output.empty() &&
@@ -219,9 +173,7 @@ int main(int argc, char **argv) {
     return 0;
   if (!compile(fp8c::Level::Plan, compiler))
     return 1;
-  auto [format, file] = *reportTo;
-  if (Error error =
-          writeText(file, fp8c::renderReport(compiler.getReport(), format)))
+  if (Error error = report->write(compiler.getReport()))
     return fail(toString(std::move(error)));
   return 0;
 }

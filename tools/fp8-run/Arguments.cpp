@@ -11,6 +11,7 @@
 #include "fp8c/Support/FP8Rounding.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -36,16 +37,32 @@ static std::string listNames(const std::vector<Slot> &slots) {
 // Sizes of random inputs
 //===----------------------------------------------------------------------===//
 
-/// Splits "LEFT=N".
-static std::pair<std::string, int64_t> splitDim(const std::string &text) {
+/// Splits "LEFT=N"; nothing where it is not of that form.
+static std::optional<std::pair<std::string, int64_t>>
+splitDim(const std::string &text) {
   const size_t equal = text.rfind('=');
-  if (equal == std::string::npos || equal == 0)
-    fail("--dim: expected INPUT.AXIS=N or SYMBOL=N, got \"", text, "\"");
+  if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
+    return std::nullopt;
   char *end;
+  errno = 0;
   const int64_t value = std::strtoll(text.c_str() + equal + 1, &end, 10);
-  if (*end || equal + 1 == text.size() || value < 0)
-    fail("--dim: expected a size after '=', got \"", text, "\"");
-  return {text.substr(0, equal), value};
+  if (*end || errno || value < 0)
+    return std::nullopt;
+  return std::make_pair(text.substr(0, equal), value);
+}
+
+std::string run::findWrongAssignment(const Options &options) {
+  for (const std::string &text : options.dims)
+    if (!splitDim(text))
+      return "--dim: expected INPUT.AXIS=N or SYMBOL=N with a size that is not "
+             "negative, got \"" +
+             text + "\"";
+  for (const std::string &text : options.inputFiles) {
+    const size_t equal = text.find('=');
+    if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
+      return "--input: expected NAME=FILE.npy, got \"" + text + "\"";
+  }
+  return {};
 }
 
 /// Whether `text` contains `name` as a whole word.
@@ -88,7 +105,7 @@ private:
   }
 
   void set(const std::string &text) {
-    auto [left, size] = splitDim(text);
+    auto [left, size] = *splitDim(text);
     for (size_t i = 0; i < values.size(); ++i)
       if (session.symbols[i].name == left) {
         values[i] = size;

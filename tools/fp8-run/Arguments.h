@@ -14,6 +14,9 @@
 
 namespace fp8c::run {
 
+/// What is wrong with the form of --dim or --input; empty for nothing.
+std::string findWrongAssignment(const Options &options);
+
 /// The inputs in the signature's order: from files, or random.
 std::vector<HostTensor> makeArguments(const Session &session,
                                       const Options &options);

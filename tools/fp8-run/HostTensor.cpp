@@ -8,8 +8,6 @@
 
 #include "HostTensor.h"
 
-#include "Runtime/Safetensors.h"
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -40,28 +38,13 @@ DLTensor HostTensor::toDLPack() {
   return tensor;
 }
 
-std::vector<char> run::readFile(const std::string &path) {
-  FILE *file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
-  if (!file)
-    fail("cannot read \"", path, "\": ", std::strerror(errno));
-  std::vector<char> bytes;
-  char block[1 << 16];
-  while (size_t count = std::fread(block, 1, sizeof(block), file))
-    bytes.insert(bytes.end(), block, block + count);
-  const bool bad = std::ferror(file);
-  if (file != stdin)
-    std::fclose(file);
-  if (bad)
-    fail("cannot read \"", path, "\"");
-  return bytes;
-}
-
-TensorMap run::readTensors(const std::string &path) {
-  const std::vector<char> bytes = readFile(path);
+TensorMap run::readTensors(const std::string &path, rt::UnknownTypes unknown) {
+  const std::vector<char> bytes = rt::readWholeFile(path);
   rt::Bytes file{reinterpret_cast<const unsigned char *>(bytes.data()),
                  bytes.size()};
   TensorMap tensors;
-  for (const auto &[name, stored] : rt::readSafetensors(file, path)) {
+  for (const auto &[name, stored] :
+       rt::readSafetensors(file, "\"" + path + "\"", unknown)) {
     const char *data = reinterpret_cast<const char *>(stored.data.data);
     tensors[name] = {stored.dtype, stored.dims,
                      std::vector<char>(data, data + stored.data.size)};
@@ -132,7 +115,7 @@ static std::string getNumpyName(DType dtype) {
 
 HostTensor run::readNpy(const std::string &path, DType dtype,
                         const std::string &what) {
-  const std::vector<char> bytes = readFile(path);
+  const std::vector<char> bytes = rt::readWholeFile(path);
   if (bytes.size() < 12 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0)
     fail("\"", path, "\" is not a .npy file");
   const unsigned char *raw =

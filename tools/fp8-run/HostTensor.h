@@ -11,6 +11,7 @@
 
 #include "Runtime/DType.h"
 #include "Runtime/Error.h"
+#include "Runtime/Safetensors.h"
 #include "fp8c/Compare/Tensor.h"
 
 #include <map>
@@ -41,10 +42,9 @@ template <typename... Parts> [[noreturn]] void fail(const Parts &...parts) {
   rt::fail(FP8RT_INVALID_ARGUMENT, parts...);
 }
 
-/// All bytes of a file.
-std::vector<char> readFile(const std::string &path);
 /// All tensors of a safetensors file.
-TensorMap readTensors(const std::string &path);
+TensorMap readTensors(const std::string &path,
+                      rt::UnknownTypes unknown = rt::UnknownTypes::Refuse);
 /// Writes a safetensors file, whole or not at all.
 void writeTensors(const std::string &path, const TensorMap &tensors);
 /// The array of a .npy file, as a tensor of type `dtype`: the file's element

@@ -11,6 +11,7 @@
 #include "Runtime/Package.h"
 #include "fp8c/Pipelines/Registration.h"
 
+#include "fp8c/Pipelines/SourceFile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,10 +55,22 @@ static void compile(const std::string &model, const CompileOptions &options,
     fail(errors.empty() ? "cannot compile \"" + model + "\"" : errors);
 }
 
+/// Whether the file has to be compiled first: by what it holds, and by its name
+/// where that says nothing.
+static bool isModel(llvm::StringRef path) {
+  if (auto source = openSource(path, /*isText=*/false)) {
+    llvm::StringRef bytes = (*source)->getBuffer();
+    if (isZip(bytes))
+      return !isPackage(bytes);
+  } else {
+    llvm::consumeError(source.takeError());
+  }
+  return path.ends_with(".pt2") || path.ends_with(".mlir");
+}
+
 Model::Model(const std::string &path, const CompileOptions &options)
     : package(path) {
-  llvm::StringRef model(path);
-  if (!model.ends_with(".pt2") && !model.ends_with(".mlir"))
+  if (!isModel(path))
     return;
   llvm::SmallString<128> file;
   if (std::error_code error =
@@ -75,15 +88,22 @@ Model::~Model() {
     llvm::sys::fs::remove(package);
 }
 
-std::string run::readReport(const std::string &package, ReportFormat format) {
+void run::writeReport(const std::string &package,
+                      const ReportRequest &request) {
   std::unique_ptr<rt::Package> opened = rt::Package::openFile(package);
   const rt::Bytes bytes = opened->report();
-  llvm::Expected<llvm::json::Value> report = llvm::json::parse(
-      {reinterpret_cast<const char *>(bytes.data), bytes.size});
+  llvm::StringRef text(reinterpret_cast<const char *>(bytes.data), bytes.size);
+  if (text.empty())
+    fail("\"", package, "\" has no report");
+  // JSON is parsed by recursion too.
+  if (llvm::Error error = checkNesting({text, "report.json"}))
+    fail("\"", package, "\": its report: ", llvm::toString(std::move(error)));
+  llvm::Expected<llvm::json::Value> report = llvm::json::parse(text);
   if (!report)
-    fail(package,
-         ": the report is no JSON: ", llvm::toString(report.takeError()));
+    fail("\"", package,
+         "\": the report is no JSON: ", llvm::toString(report.takeError()));
   if (!report->getAsObject())
-    fail(package, ": the report is no JSON object");
-  return renderReport(*report->getAsObject(), format);
+    fail("\"", package, "\": the report is no JSON object");
+  if (llvm::Error error = request.write(*report->getAsObject()))
+    fail(llvm::toString(std::move(error)));
 }

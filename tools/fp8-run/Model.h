@@ -32,8 +32,8 @@ private:
   bool isTemporary = false;
 };
 
-/// The report that a package holds, for people or programs.
-std::string readReport(const std::string &package, ReportFormat format);
+/// Writes the report that a package keeps.
+void writeReport(const std::string &package, const ReportRequest &request);
 
 } // namespace fp8c::run
 

@@ -43,7 +43,7 @@ struct Options {
   double maxDistance = 0.01;
 
   /// What --report asks for; none without it.
-  std::optional<ReportFormat> report;
+  std::optional<ReportRequest> report;
   bool list = false, benchmark = false, json = false, profile = false,
        quiet = false, verbose = false;
 };

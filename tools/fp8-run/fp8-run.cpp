@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../common/Version.h"
+#include "../common/Tool.h"
 #include "Arguments.h"
 #include "Benchmark.h"
 #include "Model.h"
@@ -123,9 +123,8 @@ static cl::opt<fp8rt_backends_t> backendsOption(
 static cl::opt<bool> listOption("list", cl::desc("print the signature"),
                                 cl::cat(category));
 static cl::opt<std::string>
-    reportOption("report", cl::ValueOptional,
-                 cl::desc("print the package's report: text, json or html"),
-                 cl::value_desc("FORMAT"), cl::cat(category));
+    reportOption("report", cl::ValueOptional, cl::desc("the package's report"),
+                 cl::value_desc("text|json|html[:FILE]"), cl::cat(category));
 static cl::opt<std::string>
     benchmarkOption("benchmark", cl::ValueOptional,
                     cl::desc("time calls for a second; =json prints an object"),
@@ -168,18 +167,12 @@ static std::optional<Options> getOptions() {
   options.maxDistance = maxDistanceOption;
   options.list = listOption;
   if (reportOption.getNumOccurrences()) {
-    llvm::StringRef format(reportOption);
-    if (format.empty() || format == "text")
-      options.report = ReportFormat::Text;
-    else if (format == "json")
-      options.report = ReportFormat::Json;
-    else if (format == "html")
-      options.report = ReportFormat::Html;
-    else {
-      usage("--report: expected text, json or html, got \"" + reportOption +
-            "\"");
+    auto request = ReportRequest::parse(reportOption);
+    if (!request) {
+      usage(llvm::toString(request.takeError()));
       return std::nullopt;
     }
+    options.report = *request;
     if (!llvm::StringRef(options.model).ends_with(".fp8")) {
       usage("--report is a package's; fp8-compile --report compiles a model");
       return std::nullopt;
@@ -203,10 +196,20 @@ static std::optional<Options> getOptions() {
     usage("--benchmark: expected json, got \"" + benchmarkOption + "\"");
   else if (graphOption != "auto" && graphOption != "on" && graphOption != "off")
     usage("--graph: expected auto, on or off, got \"" + graphOption + "\"");
+  else if (!rt::isDeviceName(options.device))
+    usage("--device: expected cpu, cuda or cuda:N, got \"" + options.device +
+          "\"");
+  else if (!options.compare.empty() && !rt::isDeviceName(options.compare))
+    usage("--compare: expected cpu, cuda or cuda:N, got \"" + options.compare +
+          "\"");
+  else if (!(options.maxDistance >= 0))
+    usage("--max-distance: expected a number that is not negative");
   else if (options.calls < 1)
     usage("--calls: expected at least 1, got " + std::to_string(callsOption));
   else if (!dimOption.empty() && !options.random)
     usage("--dim is for --random; sizes of files are their own");
+  else if (std::string wrong = findWrongAssignment(options); !wrong.empty())
+    usage(wrong);
   else
     return options;
   return std::nullopt;
@@ -244,7 +247,9 @@ struct Reference {
 /// PyTorch's: its trace has buffers under the names of the graph's
 /// placeholders.
 static Reference readReference(const Session &session, const Options &options) {
-  Reference reference{readTensors(options.expectTrace), {}};
+  // What the graph has of other types no command computes.
+  Reference reference{
+      readTensors(options.expectTrace, rt::UnknownTypes::LeaveOut), {}};
   for (const Slot &slot : session.states) {
     std::string node = "b_" + slot.name;
     std::replace(node.begin(), node.end(), '.', '_');
@@ -360,18 +365,18 @@ static bool runSession(Session &session, Session *other, double loadSeconds,
 }
 
 int main(int argc, char **argv) {
+  tools::initialise();
   CompileFlags flags;
   cl::HideUnrelatedOptions({&category, &flags.getCategory()});
-  cl::SetVersionPrinter(tools::printVersion);
   cl::extrahelp examples(kExamples);
-  if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
-    return 2;
+  if (!tools::parseCommandLine(argc, argv, kOverview))
+    return tools::kWrongUsage;
   std::optional<Options> options = getOptions();
   if (!options)
-    return 2;
+    return tools::kWrongUsage;
   try {
     if (options->report) {
-      std::printf("%s", readReport(options->model, *options->report).c_str());
+      writeReport(options->model, *options->report);
       return 0;
     }
     llvm::Expected<CompileOptions> compileOptions = flags.get();

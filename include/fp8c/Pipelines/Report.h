@@ -58,6 +58,18 @@ enum class ReportFormat { Text, Json, Html };
 /// The report for people (text, html) or programs.
 std::string renderReport(const llvm::json::Object &report, ReportFormat format);
 
+/// What --report[=text|json|html][:FILE] asks for.
+struct ReportRequest {
+  ReportFormat format = ReportFormat::Text;
+  /// "-" for stdout.
+  std::string file = "-";
+
+  /// Reads the option's value; the error names the option and the rule.
+  static llvm::Expected<ReportRequest> parse(llvm::StringRef text);
+  /// Renders the report there.
+  llvm::Error write(const llvm::json::Object &report) const;
+};
+
 } // namespace fp8c
 
 #endif // FP8C_PIPELINES_REPORT_H
