@@ -39,6 +39,9 @@ private:
   mlir::LogicalResult importChecks();
   mlir::LogicalResult importNode(const Node &node);
   mlir::LogicalResult importOutputs();
+  /// A result of the function that is the archive's `tensor` ("" for none).
+  void appendResult(mlir::Value value, llvm::StringRef name,
+                    llvm::StringRef tensor);
   mlir::LogicalResult importMutations();
   mlir::LogicalResult storeState();
   void finish();

@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace fp8c::import;
 
+/// The schema's number of torch.uint8.
+static constexpr int64_t kUnsignedByte = 1;
+
 Type fp8c::import::getElementType(MLIRContext *context, int64_t dtype,
                                   bool *isUnsigned) {
   if (isUnsigned)
@@ -230,10 +233,43 @@ static void needs(GraphBuilder &graph, const Node &node, StringRef name,
              what + " for '" + name + "'");
 }
 
+bool ImportContext::isUnsignedByte(StringRef tensor) {
+  const TensorMeta *meta = lookupMeta(tensor);
+  return meta && meta->dtype == kUnsignedByte;
+}
+
+/// True for operators that compute with elements, rather than move them.
+static bool isArithmetic(const OpEntry &entry) {
+  static constexpr StringRef families[] = {
+      "elementwise", "interpolation", "joins", "logic",  "norms",
+      "products",    "reductions",    "scans", "softmax"};
+  return llvm::is_contained(families, entry.family) &&
+         (entry.kind == OpKind::Functional || entry.kind == OpKind::InPlace);
+}
+
+Value ImportContext::lookupOperand(StringRef name) {
+  Value value = lookupTensor(name);
+  if (!value || !isUnsignedByte(name) || !isArithmetic(*entry))
+    return value;
+  return graph.convert(value, graph.getBuilder().getI16Type(),
+                       /*isUnsigned=*/true);
+}
+
+void ImportContext::narrow(MutableArrayRef<Result> results) {
+  Type byte = graph.getBuilder().getI8Type();
+  for (auto [index, result] : llvm::enumerate(results)) {
+    auto value = llvm::dyn_cast_if_present<Value>(result);
+    if (isArithmetic(*entry) && value &&
+        isa<RankedTensorType>(value.getType()) &&
+        elementOf(value).isInteger(16) && isUnsignedByte(outputName(index)))
+      result = graph.convert(value, byte);
+  }
+}
+
 Value ImportContext::tensor(StringRef name) {
   const Argument &value = argument(name);
   if (value.kind == Argument::Kind::Tensor)
-    return lookupTensor(value.names.front());
+    return lookupOperand(value.names.front());
   needs(graph, *node, name, "a tensor");
   return graph.full({}, graph.getBuilder().getF32FloatAttr(0));
 }
@@ -244,7 +280,7 @@ Value ImportContext::optionalTensor(StringRef name) {
 
 llvm::SmallVector<Value> ImportContext::tensors(StringRef name) {
   return llvm::map_to_vector(argument(name).names, [&](const std::string &n) {
-    return n.empty() ? Value() : lookupTensor(n);
+    return n.empty() ? Value() : lookupOperand(n);
   });
 }
 
@@ -382,7 +418,10 @@ const std::string &ImportContext::outputName(unsigned index) const {
 }
 
 Type ImportContext::outputType(unsigned index) {
-  if (const TensorMeta *meta = lookupMeta(outputName(index)))
+  const std::string &name = outputName(index);
+  if (isUnsignedByte(name) && isArithmetic(*entry))
+    return graph.getBuilder().getI16Type();
+  if (const TensorMeta *meta = lookupMeta(name))
     return getElementType(graph.getBuilder().getContext(), meta->dtype);
   graph.fail("'" + llvm::Twine(node->target) + "' (" + node->name +
              ") must have a tensor as output " + llvm::Twine(index));

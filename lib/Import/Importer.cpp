@@ -143,6 +143,8 @@ FailureOr<SmallVector<Result>> GraphImporter::convert(const Node &newNode,
   auto results = newEntry.convert(*this);
   if (graph.isBroken())
     return failure();
+  if (succeeded(results))
+    narrow(*results);
   return results;
 }
 

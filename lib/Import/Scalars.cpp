@@ -187,6 +187,11 @@ Value Scalars::convert(Value value, Type type, bool isUnsigned,
   if (fromFloat) {
     if (fromFloat.getWidth() < 32)
       value = convert(value, f32);
+    // Unsigned bytes reach beyond what i8 holds.
+    if (type.getIntOrFloatBitWidth() < 32)
+      return convert(
+          arith::FPToSIOp::create(builder, loc, builder.getI32Type(), value),
+          type);
     return arith::FPToSIOp::create(builder, loc, type, value);
   }
   if (from.getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth())

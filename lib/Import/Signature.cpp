@@ -76,10 +76,12 @@ LogicalResult GraphImporter::createFunction() {
                << "input '" << name << "' has a size of " << size;
     names.push_back(name);
     types.push_back(RankedTensorType::get(shape, element));
-    attributes.push_back(builder.getDictionaryAttr({
-        builder.getNamedAttr(fp8::kDimsAttr, builder.getArrayAttr(dims)),
-        builder.getNamedAttr(fp8::kInputNameAttr, builder.getStringAttr(name)),
-    }));
+    NamedAttrList list;
+    list.set(fp8::kDimsAttr, builder.getArrayAttr(dims));
+    list.set(fp8::kInputNameAttr, builder.getStringAttr(name));
+    if (isUnsignedByte(name))
+      list.set(fp8::kUnsignedAttr, builder.getUnitAttr());
+    attributes.push_back(list.getDictionary(context));
   }
   builder.setInsertionPointToEnd(module.getBody());
   function = func::FuncOp::create(builder, module.getLoc(), "forward",
@@ -200,6 +202,8 @@ LogicalResult GraphImporter::importGlobal(StringRef argument, StringRef name) {
       top, module.getLoc(), top.getStringAttr(name), StringAttr(),
       fp8::GlobalKind::Weight, type, top.getStringAttr(entry.path),
       entry.meta.offset.number * bytes);
+  if (isUnsignedByte(argument))
+    global->setAttr(fp8::kUnsignedAttr, builder.getUnitAttr());
   lastGlobal = global;
   globals[argument.str()] = {global, order, entry.path};
   auto load = fp8::GlobalLoadOp::create(
@@ -317,12 +321,20 @@ LogicalResult GraphImporter::storeState() {
   return success();
 }
 
+void GraphImporter::appendResult(Value value, StringRef name,
+                                 StringRef tensor) {
+  NamedAttrList list;
+  list.set(fp8::kInputNameAttr, builder.getStringAttr(name));
+  if (isUnsignedByte(tensor))
+    list.set(fp8::kUnsignedAttr, builder.getUnitAttr());
+  results.push_back(value);
+  resultAttributes.push_back(list.getDictionary(builder.getContext()));
+}
+
 LogicalResult GraphImporter::importOutputs() {
-  auto append = [&](Value value, const Twine &name) {
+  auto append = [&](Value value, StringRef name, StringRef tensor) {
     leaves.push_back(builder.getI64IntegerAttr(results.size()));
-    results.push_back(value);
-    resultAttributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
-        fp8::kInputNameAttr, builder.getStringAttr(name))));
+    appendResult(value, name, tensor);
   };
   for (const OutputSpec &spec : program.outputSpecs) {
     if (spec.kind == OutputSpec::Kind::Unsupported)
@@ -340,7 +352,7 @@ LogicalResult GraphImporter::importOutputs() {
       Value value = lookupTensor(argument.names.front());
       if (!value)
         return emitError(module.getLoc()) << name << " has no value";
-      append(value, name);
+      append(value, name, argument.names.front());
       continue;
     }
     bool isInteger = argument.kind == Argument::Kind::Int ||
@@ -351,7 +363,7 @@ LogicalResult GraphImporter::importOutputs() {
     OpFoldResult size = lookupSize(argument.ints.front());
     if (!size)
       return failure();
-    append(graph.arith.value(size), name);
+    append(graph.arith.value(size), name, "");
   }
   return success();
 }
@@ -363,9 +375,7 @@ void GraphImporter::finish() {
     const std::string &name = spec.argument.names.front();
     if (!values.isWritten(name))
       continue;
-    results.push_back(lookupTensor(name));
-    resultAttributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
-        fp8::kInputNameAttr, builder.getStringAttr(name))));
+    appendResult(lookupTensor(name), name, name);
   }
   func::ReturnOp::create(builder, module.getLoc(), results);
   function.setFunctionType(builder.getFunctionType(

@@ -66,7 +66,9 @@ static std::string makeSafetensorsHeader(ArrayRef<const WeightData *> weights) {
   stream.object([&] {
     for (const WeightData *weight : weights)
       stream.attributeObject(weight->name, [&] {
-        stream.attribute("dtype", getDTypeName(weight->type.getElementType()));
+        StringRef name = getDTypeName(weight->type.getElementType());
+        stream.attribute("dtype",
+                         weight->isUnsigned && name == "I8" ? "U8" : name);
         stream.attributeArray("shape", [&] {
           for (int64_t dim : weight->type.getShape())
             stream.value(dim);

@@ -8,6 +8,8 @@
 
 #include "PlanBuilder.h"
 
+#include "fp8c/Dialect/FP8/FP8.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -27,13 +29,14 @@ FailureOr<wire::DType> package::getDType(Operation *op, Type type) {
           .Case<Float8E5M2Type>([](auto) { return wire::DType::E5M2; })
           .Case<Float8E8M0FNUType>([](auto) { return wire::DType::E8M0FNU; })
           .Case<IntegerType>(
-              [](IntegerType integer) -> std::optional<wire::DType> {
+              [&](IntegerType integer) -> std::optional<wire::DType> {
                 switch (integer.getWidth()) {
                 case 1:
                   return wire::DType::Bool;
                 case 8:
-                  return integer.isUnsigned() ? wire::DType::U8
-                                              : wire::DType::I8;
+                  return integer.isUnsigned() || op->hasAttr(fp8::kUnsignedAttr)
+                             ? wire::DType::U8
+                             : wire::DType::I8;
                 case 16:
                   return wire::DType::I16;
                 case 32:
@@ -76,7 +79,10 @@ LogicalResult PlanBuilder::writeBuffer(Operation *op) {
   PendingValue made;
   Value result = op->getResult(0);
   auto type = cast<MemRefType>(result.getType());
-  auto dtype = getDType(op, type.getElementType());
+  Operation *typed = op;
+  if (auto global = dyn_cast<GlobalOp>(op))
+    typed = SymbolTable::lookupNearestSymbolFrom(op, global.getGlobalAttr());
+  auto dtype = getDType(typed ? typed : op, type.getElementType());
   auto dynamic = sizesOf(isa<GlobalOp>(op) ? ValueRange() : op->getOperands());
   if (failed(dtype) || failed(dynamic))
     return failure();

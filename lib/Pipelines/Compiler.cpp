@@ -218,8 +218,9 @@ LogicalResult Compiler::addStoredWeights(package::PackageContents &contents) {
       return emitError(global.getLoc())
              << "'" << global.getSymName() << "' needs " << size << " bytes at "
              << offset << " of '" << source << "', which has " << entry.size();
-    contents.weights.push_back(
-        {global.getSymName().str(), type, entry.substr(offset, size)});
+    contents.weights.push_back({global.getSymName().str(), type,
+                                entry.substr(offset, size),
+                                global->hasAttr(fp8::kUnsignedAttr)});
   }
   return success();
 }

@@ -74,6 +74,13 @@ bool fp8c::rt::sameType(DLDataType a, DLDataType b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
+bool fp8c::rt::sameBits(DType a, DType b) {
+  auto isByte = [](DType dtype) {
+    return dtype == DType::U8 || dtype == DType::I8;
+  };
+  return a == b || (isByte(a) && isByte(b));
+}
+
 bool fp8c::rt::isFloat(DType dtype) {
   switch (dtype) {
   case DType::F16:

@@ -37,6 +37,9 @@ DLDataType toDLPack(DType dtype);
 std::string dlpackName(DLDataType type);
 /// True when both are the same type.
 bool sameType(DLDataType a, DLDataType b);
+/// True where elements of both types are the same bits: equal types, and bytes
+/// of either sign.
+bool sameBits(DType a, DType b);
 /// True for what a product or attention may read.
 bool isFloat(DType dtype);
 

@@ -265,7 +265,7 @@ void Verifier::verifyStep(const wire::EntryPoint &entry, uint32_t index) {
     break;
   case wire::Command::Copy: {
     const wire::Copy &copy = *step.command_as_Copy();
-    check(value(copy.src()).dtype() == value(copy.dst()).dtype() &&
+    check(sameBits(value(copy.src()).dtype(), value(copy.dst()).dtype()) &&
               rank(copy.src()) == rank(copy.dst()),
           where, ": copy between other dtypes or ranks");
     break;

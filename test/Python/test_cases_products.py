@@ -268,7 +268,6 @@ def test_f8_spellings(export_graph):
     assert_same(export_graph(function, args)(*args), [biased] * 3 + [saturated(exact)] + [biased])
 
 
-@pytest.mark.xfail(strict=True, reason="bytes are right, but an output of torch.uint8 has the type i8")
 def test_f6_payloads(parse_graph, export_graph):
     """Every code of a weight is the file's, NaN and -0 too."""
     every = torch.arange(256, dtype=torch.uint8)

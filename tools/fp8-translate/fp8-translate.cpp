@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
       [](DialectRegistry &registry) { registerAllDialects(registry); });
 
   llvm::cl::opt<const Translation *, false, TranslationParser> translation(
-      "", llvm::cl::desc("what to do:"), llvm::cl::Required);
+      "", llvm::cl::desc("what to do:"));
   llvm::cl::opt<std::string> input(llvm::cl::Positional,
                                    llvm::cl::desc("FILE (- for stdin)"),
                                    llvm::cl::init("-"));
@@ -112,6 +112,9 @@ int main(int argc, char **argv) {
       "\nEXIT STATUS: 0 done, 1 an error, 2 wrong usage\n");
   if (!tools::parseCommandLine(argc, argv, "fp8c translation\n"))
     return tools::kWrongUsage;
+  if (!translation.getNumOccurrences())
+    return tools::fail("nothing to do: name a translation (see --help)",
+                       tools::kWrongUsage);
 
   auto source = openInput(input);
   if (!source)

@@ -64,6 +64,9 @@ public:
   /// `add.Tensor(x, 1)`): read it with `number`. Binding accepts a number for
   /// any `Tensor` parameter but the first.
   bool isNumber(llvm::StringRef name) const;
+  /// An operand of arithmetic whose elements are unsigned bytes is i16: that
+  /// holds them, and the low byte of what is computed is the result
+  /// (`narrow`).
   mlir::Value tensor(llvm::StringRef name);
   /// Null for None.
   mlir::Value optionalTensor(llvm::StringRef name);
@@ -80,11 +83,15 @@ public:
   llvm::StringRef string(llvm::StringRef name);
   /// The element type of a `ScalarType` argument; null for None.
   mlir::Type dtype(llvm::StringRef name);
+  /// True for a tensor of the archive whose elements are unsigned bytes, which
+  /// have the signless type of signed ones.
+  bool isUnsignedByte(llvm::StringRef tensor);
   /// True where the tensor of this argument, or the dtype, is unsigned.
   bool isUnsigned(llvm::StringRef name);
 
   /// The element type that the archive states for output `index` (lists
-  /// flattened), which has to be a tensor.
+  /// flattened), which has to be a tensor; i16 for unsigned bytes that are
+  /// computed.
   mlir::Type outputType(unsigned index = 0);
   /// The sizes that the archive states for output `index`.
   Sizes outputSizes(unsigned index = 0);
@@ -106,6 +113,10 @@ protected:
   /// does not fit.
   mlir::LogicalResult bind(const Node &node, const OpEntry &entry);
 
+  /// The results with those that the archive states as unsigned bytes made such
+  /// again.
+  void narrow(llvm::MutableArrayRef<Result> results);
+
   const Node *node = nullptr;
   const OpEntry *entry = nullptr;
   unsigned viewIndex = 0;
@@ -113,6 +124,8 @@ protected:
   llvm::SmallVector<Argument> bound;
 
 private:
+  /// The operand of a name, widened where `tensor` says so.
+  mlir::Value lookupOperand(llvm::StringRef name);
   const Argument &argument(llvm::StringRef name) const;
   const std::string &outputName(unsigned index) const;
 };

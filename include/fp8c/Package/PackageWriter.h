@@ -24,6 +24,8 @@ struct WeightData {
   std::string name;
   mlir::RankedTensorType type;
   llvm::StringRef bytes;
+  /// Integers without a sign are unsigned ones.
+  bool isUnsigned = false;
 };
 
 /// A plan in binary form.

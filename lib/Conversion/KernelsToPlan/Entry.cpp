@@ -222,6 +222,9 @@ LogicalResult Entry::makeInputs() {
     StringAttr name = builder.getStringAttr((*names)[argument.getArgNumber()]);
     Value root = plan::InputOp::create(builder, argument.getLoc(), type, name,
                                        dynamic, name);
+    if (Attribute flag =
+            func.getArgAttr(argument.getArgNumber(), fp8::kUnsignedAttr))
+      root.getDefiningOp()->setAttr(fp8::kUnsignedAttr, flag);
     rootSizes[root] = sizes;
     layouts[argument] = Layout::dense(shapes.arith, root, sizes);
   }
@@ -251,6 +254,8 @@ LogicalResult Entry::makeOutputs() {
     Value root = plan::OutputOp::create(
         builder, terminator->getLoc(), type, name, dynamic,
         getNodeAttr(builder, getNodeName(value)));
+    if (Attribute flag = func.getResultAttr(i, fp8::kUnsignedAttr))
+      root.getDefiningOp()->setAttr(fp8::kUnsignedAttr, flag);
     rootSizes[root] = sizes;
     outputs.push_back(root);
   }

@@ -66,6 +66,11 @@ inline constexpr llvm::StringLiteral kInputNameAttr = "fp8.name";
 /// dim.
 inline constexpr llvm::StringLiteral kDimsAttr = "fp8.dims";
 
+/// The discardable unit attribute of arguments, results, globals and the plan's
+/// inputs and outputs whose bytes (i8, as all integers without a sign) are
+/// unsigned for the caller: torch.uint8.
+inline constexpr llvm::StringLiteral kUnsignedAttr = "fp8.unsigned";
+
 } // namespace fp8c::fp8
 
 #endif // FP8C_DIALECT_FP8_FP8_H
