@@ -92,8 +92,39 @@ static Format getFormat(Type type) {
   return {3, 7, 0x7e, 0x7f, 0x7f};
 }
 
+/// The exponent of the nearest power of two, of what is halfway the upper one.
+static Value emitF32ToE8M0(OpBuilder &builder, Location loc, Value input,
+                           fp8::Overflow overflow) {
+  Emitter emit(builder, loc, input.getType());
+  Value bits = emit.convert<arith::BitcastOp>(input, builder.getI32Type());
+  Value magnitude = emit.binary<arith::AndIOp>(bits, emit.integer(0x7fffffff));
+  // 2^-127 is the subnormal 0x400000, and 0x600000 is halfway to 2^-126.
+  Value code = emit.shiftRight(
+      emit.binary<arith::AddIOp>(magnitude, emit.integer(0x400000)), 23);
+  Value isSmall = emit.compare(arith::CmpIPredicate::ult, magnitude, 0x600000);
+  code = emit.select(isSmall, emit.integer(0), code);
+  int64_t limit = overflow == fp8::Overflow::Saturate ? 0xfe : 0xff;
+  code = emit.binary<arith::MinUIOp>(code, emit.integer(limit));
+  Value isNaN = emit.compare(arith::CmpIPredicate::ugt, magnitude, 0x7f800000);
+  code = emit.select(isNaN, emit.integer(0xff), code);
+  return emit.convert<arith::TruncIOp>(code, builder.getI8Type());
+}
+
+static Value emitE8M0ToF32(OpBuilder &builder, Location loc, Value input) {
+  Emitter emit(builder, loc, input.getType());
+  Value code = emit.convert<arith::ExtUIOp>(input, builder.getI32Type());
+  Value isLeast = emit.compare(arith::CmpIPredicate::eq, code, 0);
+  Value isNaN = emit.compare(arith::CmpIPredicate::eq, code, 0xff);
+  Value bits =
+      emit.select(isLeast, emit.integer(0x400000), emit.shiftLeft(code, 23));
+  bits = emit.select(isNaN, emit.integer(0x7fc00000), bits);
+  return emit.convert<arith::BitcastOp>(bits, builder.getF32Type());
+}
+
 Value codegen::emitF32ToF8(OpBuilder &builder, Location loc, Value input,
                            Type type, fp8::Overflow overflow) {
+  if (isa<Float8E8M0FNUType>(type))
+    return emitF32ToE8M0(builder, loc, input, overflow);
   Emitter emit(builder, loc, input.getType());
   Format format = getFormat(type);
   int64_t shift = 23 - format.fraction;
@@ -127,6 +158,8 @@ Value codegen::emitF32ToF8(OpBuilder &builder, Location loc, Value input,
 
 Value codegen::emitF8ToF32(OpBuilder &builder, Location loc, Value input,
                            Type type) {
+  if (isa<Float8E8M0FNUType>(type))
+    return emitE8M0ToF32(builder, loc, input);
   Emitter emit(builder, loc, input.getType());
   if (isa<Float8E5M2Type>(type)) {
     // The upper byte of an f16.

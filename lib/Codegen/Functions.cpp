@@ -228,7 +228,8 @@ static Value emitErf(Emitter &e, Value x) {
 // sin, cos, tan
 //===----------------------------------------------------------------------===//
 
-/// sin(x) and cos(x) for |x| up to 1e5; pi/2 as three numbers.
+/// sin(x) and cos(x) for |x| up to 1e5, NaN beyond 1.5e9; pi/2 as three
+/// numbers.
 static std::pair<Value, Value> emitSinCos(Emitter &e, Value x) {
   Value k = e.nearest(e.mul(x, e.constant(0.63661977236758134)));
   Value r = e.fma(k, e.constant(-1.57079637050628662109375), x);
@@ -236,6 +237,7 @@ static std::pair<Value, Value> emitSinCos(Emitter &e, Value x) {
   r = e.fma(k, e.constant(1.7151245100059e-15), r);
   Value isSane = e.less(e.abs(k), e.constant(1e9));
   Value quadrant = e.toInt(e.integer(), e.select(isSane, k, e.constant(0.0)));
+  r = e.select(isSane, r, e.constant(kNaN));
   Value z = e.mul(r, r);
   Value sine =
       e.polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
@@ -343,17 +345,17 @@ static Value emitPow(Emitter &e, Value x, Value y) {
   return e.select(e.equal(y, zero), one, result);
 }
 
-/// The remainder with the sign of x, exact while the quotient is below 2^24.
+/// The remainder with the sign of x, exactly. Each step takes 52 bits off the
+/// quotient, which has up to 277.
 static Value emitRem(Emitter &e, Value x, Value y) {
-  Value a = e.abs(x), b = e.abs(y);
-  Value quotient = e.truncate(e.div(a, b));
-  Value r = e.fma(e.neg(quotient), b, a);
-  // The quotient may have been rounded up to the next whole number.
-  r = e.select(e.less(r, e.constant(0.0)), e.add(r, b), r);
+  Value a = e.widen(e.abs(x)), b = e.widen(e.abs(y)), r = a;
+  for (int step = 0; step < 6; ++step)
+    r = e.fma(e.neg(e.truncate(e.div(r, b))), b, r);
+  // The quotient may have been rounded to the next whole number.
+  r = e.select(e.less(r, e.constant(e.wide(), 0.0)), e.add(r, b), r);
   r = e.select(e.compare(Emitter::Predicate::OGE, r, b), e.sub(r, b), r);
   // Nothing goes into an infinite divisor.
-  Value isLess = e.less(a, b);
-  return e.withSign(e.select(isLess, a, r), x);
+  return e.withSign(e.narrow(e.select(e.less(a, b), a, r)), x);
 }
 
 //===----------------------------------------------------------------------===//

@@ -82,7 +82,7 @@ Value KernelBuilder::spread(Lanes lanes) {
 Value KernelBuilder::toF32(Value value, Type element) {
   if (element.isBF16())
     return emitBF16ToF32(builder, loc, value);
-  if (fp8::isF8Type(element))
+  if (fp8::isF8Type(element) || isa<Float8E8M0FNUType>(element))
     return emitF8ToF32(builder, loc, value, element);
   if (element.isF16())
     return arith::ExtFOp::create(
@@ -96,6 +96,8 @@ Value KernelBuilder::fromF32(Value value, Type element) {
     return emitF32ToBF16(builder, loc, value);
   if (fp8::isF8Type(element))
     return toF8(value, element, fp8::Overflow::IEEE);
+  if (isa<Float8E8M0FNUType>(element))
+    return emitF32ToF8(builder, loc, value, element, fp8::Overflow::IEEE);
   Type type = withElement(value.getType(), element);
   if (element.isF16())
     return arith::TruncFOp::create(builder, loc, type, value);

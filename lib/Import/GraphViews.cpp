@@ -278,6 +278,9 @@ Value GraphBuilder::slice(Value tensor, int64_t dim, OpFoldResult start,
   offsets[dim] = start;
   steps[dim] = arith.constant(step);
   result[dim] = arith.canonical(count);
+  // It may begin at the end, which is no place of the tensor.
+  if (isConstantIntValue(count, 0))
+    return empty(result, elementOf(tensor));
   return remember(tensor::ExtractSliceOp::create(builder, loc, tensor, offsets,
                                                  result, steps),
                   result);
@@ -300,7 +303,7 @@ Value GraphBuilder::insertSlice(Value tensor, Value source, int64_t dim,
     return tensor;
   }
   dim = wrapDim(dim, all.size());
-  if (!checkDim(dim, all.size()))
+  if (!checkDim(dim, all.size()) || isConstantIntValue(part[dim], 0))
     return tensor;
   SmallVector<OpFoldResult> offsets(all.size(), arith.constant(0)),
       steps(all.size(), arith.constant(1));

@@ -87,6 +87,12 @@ Value Scalars::div(Value a, Value b) {
   return create<arith::DivFOp, arith::DivSIOp>(builder, loc, a, b);
 }
 
+Value Scalars::fma(Value a, Value b, Value c) {
+  if (isa<FloatType>(a.getType()))
+    return math::FmaOp::create(builder, loc, a, b, c);
+  return add(mul(a, b), c);
+}
+
 Value Scalars::neg(Value a) {
   if (isa<FloatType>(a.getType()))
     return arith::NegFOp::create(builder, loc, a);
@@ -109,6 +115,11 @@ Value Scalars::min(Value a, Value b) {
   if (a.getType().isInteger(1))
     return arith::AndIOp::create(builder, loc, a, b);
   return create<arith::MinimumFOp, arith::MinSIOp>(builder, loc, a, b);
+}
+
+Value Scalars::notNegative(Value a) {
+  Value zero = integer(a.getType(), 0);
+  return select(compare(Compare::LT, a, zero), zero, a);
 }
 
 Value Scalars::compare(Compare predicate, Value a, Value b) {

@@ -45,7 +45,9 @@ class Graph:
         program = torch.export.export(module, args, dynamic_shapes=shapes, strict=False)
         program = program.run_decompositions() if core else program
         torch.export.save(program, folder / "graph.pt2")
-        return cls(tool, folder, folder / "graph.pt2", flags)
+        graph = cls(tool, folder, folder / "graph.pt2", flags)
+        graph.module = program.module()  # what PyTorch runs: of core ATen not always the bytes of eager
+        return graph
 
     @classmethod
     def parse(cls, tool, folder, text, flags=()):

@@ -24,7 +24,7 @@ namespace fp8c::codegen {
 /// `type` with its elements (of a vector; a scalar itself) replaced.
 mlir::Type withElement(mlir::Type type, mlir::Type element);
 
-/// f32 to the bits of `format` (f8E4M3FN or f8E5M2), with one rounding.
+/// f32 to the bits of `format` (f8E4M3FN, f8E5M2 or f8E8M0FNU), one rounding.
 mlir::Value emitF32ToF8(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value input, mlir::Type format,
                         fp8::Overflow overflow);

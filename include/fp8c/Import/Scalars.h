@@ -46,12 +46,16 @@ public:
   mlir::Value mul(mlir::Value a, mlir::Value b);
   /// True division of floats, truncating division of integers.
   mlir::Value div(mlir::Value a, mlir::Value b);
+  /// a * b + c, one rounding.
+  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
   mlir::Value neg(mlir::Value a);
   mlir::Value abs(mlir::Value a);
   /// The larger one; NaN if either is NaN.
   mlir::Value max(mlir::Value a, mlir::Value b);
   /// The smaller one; NaN if either is NaN.
   mlir::Value min(mlir::Value a, mlir::Value b);
+  /// The larger one of a and 0; -0 and NaN stay.
+  mlir::Value notNegative(mlir::Value a);
   mlir::Value compare(Compare predicate, mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
   /// One `math` operation of one operand.

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Where a number or a 0-d tensor is rounded is that of PyTorch's CPU kernels
-// (measured): the right side of mul and div keeps f32, all else is rounded to
-// the promoted type first, also alpha.
+// (measured): the right side of mul and div and the value of addcmul and
+// addcdiv keep f32, all else is rounded to the promoted type first, also alpha.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,25 +23,9 @@ namespace {
 using Function = Value (*)(Scalars &, Value, Value);
 } // namespace
 
-static Value addOf(Scalars &s, Value a, Value b) { return s.add(a, b); }
-static Value subOf(Scalars &s, Value a, Value b) { return s.sub(a, b); }
 static Value mulOf(Scalars &s, Value a, Value b) { return s.mul(a, b); }
 static Value maxOf(Scalars &s, Value a, Value b) { return s.max(a, b); }
 static Value minOf(Scalars &s, Value a, Value b) { return s.min(a, b); }
-
-/// Computes `function(self, other)` in the output's type.
-static Results binary(ImportContext &c, Operand a, Operand b,
-                      llvm::function_ref<Value(Scalars &, Value, Value)> body,
-                      Reading right = Reading::Rounded) {
-  if (failed(refuseF8(c, {a.tensor, b.tensor})))
-    return failure();
-  Type type = c.outputType();
-  return one(elementwise(c, {a, b}, type, type,
-                         [&](Scalars &s, ValueRange values) {
-                           return body(s, values[0], values[1]);
-                         },
-                         {Reading::Rounded, right}));
-}
 
 template <Function function> static Results simple(ImportContext &c) {
   return binary(c, getOperand(c, "self"), getOperand(c, "other"), function);
@@ -52,91 +36,27 @@ static Results multiply(ImportContext &c) {
                 Reading::Exact);
 }
 
-/// self + alpha * other, one rounding.
-template <Function function> static Results withAlpha(ImportContext &c) {
+/// left + alpha * right, which PyTorch's kernels compute as one operation with
+/// one rounding; `subtracts` negates alpha.
+static Results addScaled(ImportContext &c, bool subtracts, bool reversed) {
   Number alpha = c.number("alpha");
-  bool isOne = alpha.isFloat ? alpha.floating == 1 : alpha.integer == 1;
+  bool isOne = !alpha.size && alpha.asDouble() == 1;
   Type type = c.outputType();
   return binary(c, getOperand(c, "self"), getOperand(c, "other"),
                 [&](Scalars &s, Value a, Value b) {
-                  if (!isOne || (alpha.size && isa<Value>(alpha.size)))
-                    b = s.mul(readNumber(c, s, alpha, type, b.getType()), b);
-                  return function(s, a, b);
+                  if (reversed)
+                    std::swap(a, b);
+                  if (isOne)
+                    return subtracts ? s.sub(a, b) : s.add(a, b);
+                  Value factor = readNumber(c, s, alpha, type, b.getType());
+                  return s.fma(b, subtracts ? s.neg(factor) : factor, a);
                 });
 }
 
-/// alpha is on the left operand: other - alpha * self.
-static Results reverseSubtract(ImportContext &c) {
-  Number alpha = c.number("alpha");
-  Type type = c.outputType();
-  bool isOne = alpha.asDouble() == 1;
-  return binary(c, getOperand(c, "self"), getOperand(c, "other"),
-                [&](Scalars &s, Value a, Value b) {
-                  if (!isOne)
-                    a = s.mul(readNumber(c, s, alpha, type, a.getType()), a);
-                  return s.sub(b, a);
-                });
-}
-
-//===----------------------------------------------------------------------===//
-// Division
-//===----------------------------------------------------------------------===//
-
-/// Python's `//` in the type of computation.
-static Value floorDivide(Scalars &s, Value a, Value b) {
-  if (isa<FloatType>(a.getType()))
-    return s.math<math::FloorOp>(s.div(a, b));
-  return arith::FloorDivSIOp::create(s.getBuilder(), s.getLoc(), a, b);
-}
-
-static Value truncDivide(Scalars &s, Value a, Value b) {
-  Value quotient = s.div(a, b);
-  return isa<FloatType>(a.getType()) ? s.math<math::TruncOp>(quotient)
-                                     : quotient;
-}
-
-static Value fmodOf(Scalars &s, Value a, Value b) {
-  if (isa<FloatType>(a.getType()))
-    return arith::RemFOp::create(s.getBuilder(), s.getLoc(), a, b);
-  return arith::RemSIOp::create(s.getBuilder(), s.getLoc(), a, b);
-}
-
-/// Python's `%`: the sign of the divisor.
-static Value remainderOf(Scalars &s, Value a, Value b) {
-  Value rest = fmodOf(s, a, b);
-  Value zero = s.number(a.getType(), 0);
-  Value nonZero = s.compare(Compare::NE, rest, zero);
-  Value signs = arith::XOrIOp::create(s.getBuilder(), s.getLoc(),
-                                      s.compare(Compare::LT, rest, zero),
-                                      s.compare(Compare::LT, b, zero));
-  Value adjust =
-      arith::AndIOp::create(s.getBuilder(), s.getLoc(), nonZero, signs);
-  return s.select(adjust, s.add(rest, b), rest);
-}
-
-/// True division.
-static Results divide(ImportContext &c) {
-  Operand a = getOperand(c, "self"), b = getOperand(c, "other");
-  bool byNumber = !b.tensor && c.options.divideByReciprocal;
-  return binary(
-      c, a, b,
-      [&](Scalars &s, Value x, Value y) -> Value {
-        if (!byNumber)
-          return s.div(x, y);
-        return s.mul(x, s.div(s.number(y.getType(), 1), y));
-      },
-      Reading::Exact);
-}
-
-static Results divideMode(ImportContext &c) {
-  if (!c.has("rounding_mode"))
-    return divide(c);
-  StringRef mode = c.string("rounding_mode");
-  if (mode != "floor" && mode != "trunc")
-    return c.error() << "'rounding_mode' must be floor or trunc, got '" << mode
-                     << "'";
-  return binary(c, getOperand(c, "self"), getOperand(c, "other"),
-                mode == "floor" ? floorDivide : truncDivide, Reading::Exact);
+static Results addTo(ImportContext &c) { return addScaled(c, false, false); }
+static Results subtract(ImportContext &c) { return addScaled(c, true, false); }
+static Results subtractFrom(ImportContext &c) {
+  return addScaled(c, true, true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,6 +89,9 @@ static Results powerByNumber(ImportContext &c) {
       return s.mul(x, x);
     if (exponent == 3)
       return s.mul(rounded(s.mul(x, x)), x);
+    // Of f16 it takes pow, whose root of -0 is 0 and of -Inf is Inf.
+    if (type.isF16() && std::abs(exponent) == 0.5)
+      return powerOf(s, x, y);
     if (isFloat && exponent == 0.5)
       return s.math<math::SqrtOp>(x);
     if (isFloat && exponent == -0.5)
@@ -200,19 +123,24 @@ static Results clamp(ImportContext &c) {
   if (failed(refuseF8(c, operands[0].tensor)))
     return failure();
   Type type = c.outputType();
+  const bool isMinZero = hasMin && !operands[1].tensor &&
+                         !operands[1].number.size &&
+                         operands[1].number.asDouble() == 0;
   return one(
       elementwise(c, operands, type, type, [&](Scalars &s, ValueRange values) {
         Value result = values[0];
         if (hasMin)
-          result = s.max(result, values[1]);
+          result = isMinZero ? s.notNegative(result) : s.max(result, values[1]);
         if (hasMax)
           result = s.min(result, values.back());
         return result;
       }));
 }
 
-/// self + value * (tensor1 op tensor2).
-template <Function function> static Results addcFamily(ImportContext &c) {
+/// self + value * tensor1 op tensor2, by `body` of self, the scaled tensor1 and
+/// tensor2.
+template <Value (*body)(Scalars &, Value, Value, Value)>
+static Results addcFamily(ImportContext &c) {
   Operand self = getOperand(c, "self"), a = getOperand(c, "tensor1"),
           b = getOperand(c, "tensor2");
   Number value = c.number("value");
@@ -221,12 +149,19 @@ template <Function function> static Results addcFamily(ImportContext &c) {
   Type type = c.outputType();
   return one(
       elementwise(c, {self, a, b}, type, type, [&](Scalars &s, ValueRange v) {
-        Value factor = readNumber(c, s, value, type, v[0].getType());
-        return s.add(v[0], function(s, s.mul(factor, v[1]), v[2]));
+        // Not rounded to the tensors' type.
+        Type wide = v[0].getType();
+        Value factor = readNumber(c, s, value, wide, wide);
+        return body(s, v[0], s.mul(factor, v[1]), v[2]);
       }));
 }
 
-static Value divOf(Scalars &s, Value a, Value b) { return s.div(a, b); }
+static Value addProduct(Scalars &s, Value self, Value a, Value b) {
+  return s.fma(a, b, self);
+}
+static Value addQuotient(Scalars &s, Value self, Value a, Value b) {
+  return s.add(self, s.div(a, b));
+}
 
 /// start + weight * (end - start), from the nearer end.
 static Results lerp(ImportContext &c) {
@@ -238,10 +173,10 @@ static Results lerp(ImportContext &c) {
   return one(elementwise(c, {start, end, weight}, type, type,
                          [](Scalars &s, ValueRange v) {
                            Value difference = s.sub(v[1], v[0]);
-                           Value low = s.add(v[0], s.mul(v[2], difference));
+                           Value low = s.fma(v[2], difference, v[0]);
                            Value rest =
                                s.sub(s.number(v[2].getType(), 1), v[2]);
-                           Value high = s.sub(v[1], s.mul(difference, rest));
+                           Value high = s.fma(s.neg(difference), rest, v[1]);
                            Value near =
                                s.compare(Compare::LT, s.abs(v[2]),
                                          s.number(v[2].getType(), 0.5));
@@ -264,32 +199,17 @@ void fp8c::import::addArithmeticOps(OpTable &table) {
   };
   StringRef tensor = "Tensor self, Tensor other";
   StringRef scalar = "Tensor self, Scalar other";
-  add("add", "Tensor", "Tensor self, Tensor other, *, Scalar alpha=1",
-      withAlpha<addOf>);
-  add("add", "Scalar", "Tensor self, Scalar other, Scalar alpha=1",
-      withAlpha<addOf>);
+  add("add", "Tensor", "Tensor self, Tensor other, *, Scalar alpha=1", addTo);
+  add("add", "Scalar", "Tensor self, Scalar other, Scalar alpha=1", addTo);
   add("sub", "Tensor", "Tensor self, Tensor other, *, Scalar alpha=1",
-      withAlpha<subOf>);
-  add("sub", "Scalar", "Tensor self, Scalar other, Scalar alpha=1",
-      withAlpha<subOf>);
+      subtract);
+  add("sub", "Scalar", "Tensor self, Scalar other, Scalar alpha=1", subtract);
   add("rsub", "Tensor", "Tensor self, Tensor other, *, Scalar alpha=1",
-      reverseSubtract);
+      subtractFrom);
   add("rsub", "Scalar", "Tensor self, Scalar other, Scalar alpha=1",
-      reverseSubtract);
+      subtractFrom);
   add("mul", "Tensor", tensor, multiply);
   add("mul", "Scalar", scalar, multiply);
-  add("div", "Tensor", tensor, divide);
-  add("div", "Scalar", scalar, divide);
-  add("div", "Tensor_mode", "Tensor self, Tensor other, *, str? rounding_mode",
-      divideMode);
-  add("div", "Scalar_mode", "Tensor self, Scalar other, *, str? rounding_mode",
-      divideMode);
-  add("true_divide", "Tensor", tensor, divide);
-  add("floor_divide", "default", tensor, simple<floorDivide>);
-  add("fmod", "Tensor", tensor, simple<fmodOf>);
-  add("fmod", "Scalar", scalar, simple<fmodOf>);
-  add("remainder", "Tensor", tensor, simple<remainderOf>);
-  add("remainder", "Scalar", scalar, simple<remainderOf>);
   add("pow", "Tensor_Scalar", "Tensor self, Scalar exponent", powerByNumber);
   add("pow", "Tensor_Tensor", "Tensor self, Tensor exponent", power);
   table.add("elementwise", "aten.pow.Scalar", "Scalar self, Tensor exponent",
@@ -315,10 +235,10 @@ void fp8c::import::addArithmeticOps(OpTable &table) {
       clamp);
   add("addcmul", "default",
       "Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1",
-      addcFamily<mulOf>);
+      addcFamily<addProduct>);
   add("addcdiv", "default",
       "Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1",
-      addcFamily<divOf>);
+      addcFamily<addQuotient>);
   add("lerp", "Scalar", "Tensor self, Tensor end, Scalar weight", lerp);
   add("lerp", "Tensor", "Tensor self, Tensor end, Tensor weight", lerp);
 }

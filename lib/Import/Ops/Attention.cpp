@@ -106,7 +106,8 @@ static Results attention(ImportContext &c) {
   Value result = fp8::AttentionOp::create(
       g.getBuilder(), g.getLoc(), g.getType(resultSizes, c.outputType()), q, k,
       v, mask, g.getBuilder().getF64FloatAttr(scale),
-      c.boolean("is_causal") ? g.getBuilder().getUnitAttr() : UnitAttr());
+      c.boolean("is_causal") ? g.getBuilder().getUnitAttr() : UnitAttr(),
+      /*f32_probabilities=*/UnitAttr());
   g.setSizes(result, resultSizes);
   return one(g.reshape(result, sizes));
 }

@@ -128,6 +128,20 @@ Value fp8c::import::elementwise(
       });
 }
 
+Results
+fp8c::import::binary(ImportContext &c, Operand a, Operand b,
+                     llvm::function_ref<Value(Scalars &, Value, Value)> body,
+                     Reading right) {
+  if (failed(refuseF8(c, {a.tensor, b.tensor})))
+    return failure();
+  Type type = c.outputType();
+  return one(elementwise(c, {a, b}, type, type,
+                         [&](Scalars &s, ValueRange values) {
+                           return body(s, values[0], values[1]);
+                         },
+                         {Reading::Rounded, right}));
+}
+
 LogicalResult fp8c::import::refuseF8(ImportContext &c,
                                      ArrayRef<Value> tensors) {
   for (Value tensor : tensors)

@@ -69,6 +69,12 @@ elementwise(ImportContext &c, llvm::ArrayRef<Operand> operands,
             llvm::function_ref<mlir::Value(Scalars &, mlir::ValueRange)> body,
             llvm::ArrayRef<Reading> readings = {});
 
+/// `body(self, other)` of the operands, in the output's type.
+Results binary(
+    ImportContext &c, Operand self, Operand other,
+    llvm::function_ref<mlir::Value(Scalars &, mlir::Value, mlir::Value)> body,
+    Reading right = Reading::Rounded);
+
 /// Refuses arithmetic on f8 values, by the operator's name.
 mlir::LogicalResult refuseF8(ImportContext &c,
                              llvm::ArrayRef<mlir::Value> tensors);
@@ -95,6 +101,7 @@ void addAttentionOps(OpTable &table);
 void addCastOps(OpTable &table);
 void addConstantOps(OpTable &table);
 void addConvolutionOps(OpTable &table);
+void addDivisionOps(OpTable &table);
 void addFP8Ops(OpTable &table);
 void addIndexingOps(OpTable &table);
 void addJoinOps(OpTable &table);

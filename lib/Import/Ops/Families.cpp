@@ -16,6 +16,7 @@ void fp8c::import::registerAllFamilies(OpTable &table) {
   addCastOps(table);
   addConstantOps(table);
   addConvolutionOps(table);
+  addDivisionOps(table);
   addFP8Ops(table);
   addIndexingOps(table);
   addJoinOps(table);

@@ -88,10 +88,10 @@ static Value logSigmoid(Scalars &s, Value x) {
   return s.sub(s.min(x, like(s, x, 0)), small);
 }
 
-static Value relu(Scalars &s, Value x) { return s.max(x, like(s, x, 0)); }
+static Value relu(Scalars &s, Value x) { return s.notNegative(x); }
 
 static Value relu6(Scalars &s, Value x) {
-  return s.min(s.max(x, like(s, x, 0)), like(s, x, 6));
+  return s.min(s.notNegative(x), like(s, x, 6));
 }
 
 static Value hardSigmoid(Scalars &s, Value x) {
@@ -217,7 +217,8 @@ static Results hardTanh(ImportContext &c) {
   double low = c.number("min_val").asDouble();
   double high = c.number("max_val").asDouble();
   return parametric(c, [&](Scalars &s, Value x) {
-    return s.min(s.max(x, like(s, x, low)), like(s, x, high));
+    Value raised = low == 0 ? s.notNegative(x) : s.max(x, like(s, x, low));
+    return s.min(raised, like(s, x, high));
   });
 }
 
