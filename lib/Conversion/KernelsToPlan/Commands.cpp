@@ -325,7 +325,8 @@ void Entry::convertAttention(fp8::AttentionOp op) {
   Value result = getBuffer(op.getResult());
   nameCommand(plan::AttentionOp::create(builder, op.getLoc(), query, key, value,
                                         result, mask, op.getScaleAttr(),
-                                        op.getCausalAttr()),
+                                        op.getCausalAttr(),
+                                        op.getF32ProbabilitiesAttr()),
               op);
 }
 

@@ -257,9 +257,10 @@ void Attention::scoreTile(const Work &w, int64_t key0, int64_t keys,
   }
 }
 
-/// Turns the scores of a block into exponentials, rounded to V's type as the
-/// second product takes them, and carries sum, maximum and result on. The sum
-/// is of the exponentials before they are rounded.
+/// Turns the scores of a block into exponentials, rounded to V's type as
+/// PyTorch's kernel does unless the graph spells them in f32, and carries sum,
+/// maximum and result on. The sum is of the exponentials before they are
+/// rounded.
 void Attention::softmaxBlock(const Work &w, int64_t keys) const {
   for (int64_t i = 0; i < w.queries; ++i) {
     float *row = w.scores + i * kKeyBlock;
@@ -267,9 +268,11 @@ void Attention::softmaxBlock(const Work &w, int64_t keys) const {
     // While all keys are masked there is no maximum to subtract; 0 makes every
     // exponential 0 (and keeps NaN).
     float base = max == kMasked ? 0.0f : max;
-    const bool rounds = elementSize(args.value->dtype) < 4;
+    const bool rounds =
+        elementSize(args.value->dtype) < 4 && !args.f32Probabilities;
     float sum = rounds ? expRowShort(row, keys, base) : expRow(row, keys, base);
-    roundTo(args.value->dtype, row, keys);
+    if (rounds)
+      roundTo(args.value->dtype, row, keys);
     float carry = w.max[i] == max ? 1.0f : expNegative(w.max[i] - max);
     w.sum[i] = w.sum[i] * carry + sum;
     w.max[i] = max;
