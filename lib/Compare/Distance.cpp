@@ -75,33 +75,41 @@ static int64_t getOrdinal(DType dtype, uint64_t bits) {
   return bits & sign ? -magnitude : magnitude;
 }
 
+/// Whether two elements have one code, or are NaN both.
+static bool areEqual(const TensorView &got, int64_t gotOffset,
+                     const TensorView &expected, int64_t offset) {
+  return loadBits(got.dtype, got.data, gotOffset) ==
+             loadBits(expected.dtype, expected.data, offset) ||
+         (isFloat(got.dtype) &&
+          std::isnan(loadValue(got.dtype, got.data, gotOffset)) &&
+          std::isnan(loadValue(expected.dtype, expected.data, offset)));
+}
+
+int64_t compare::countUnits(const TensorView &got, int64_t gotOffset,
+                            const TensorView &expected, int64_t offset) {
+  if (areEqual(got, gotOffset, expected, offset))
+    return 0;
+  if (!isFloat(got.dtype) ||
+      std::isnan(loadValue(got.dtype, got.data, gotOffset)) ||
+      std::isnan(loadValue(expected.dtype, expected.data, offset)))
+    return kApart;
+  return std::abs(
+      getOrdinal(got.dtype, loadBits(got.dtype, got.data, gotOffset)) -
+      getOrdinal(got.dtype, loadBits(expected.dtype, expected.data, offset)));
+}
+
 CodeDifference compare::compareCodes(const TensorView &got,
                                      const TensorView &expected) {
   CodeDifference result;
-  const bool ordered = isFloat(got.dtype);
   int64_t linear = 0;
   forEachOffset(expected, [&](int64_t offset) {
     const int64_t position = linear++;
     const int64_t gotOffset = got.offset(position);
-    const uint64_t a = loadBits(got.dtype, got.data, gotOffset);
-    const uint64_t b = loadBits(expected.dtype, expected.data, offset);
-    if (a == b) {
+    if (areEqual(got, gotOffset, expected, offset)) {
       ++result.equal;
       return;
     }
-    int64_t distance = std::numeric_limits<int64_t>::max();
-    if (ordered) {
-      const bool aNaN = std::isnan(loadValue(got.dtype, got.data, gotOffset));
-      const bool bNaN =
-          std::isnan(loadValue(expected.dtype, expected.data, offset));
-      if (aNaN && bNaN) {
-        ++result.equal;
-        return;
-      }
-      if (!aNaN && !bNaN)
-        distance =
-            std::abs(getOrdinal(got.dtype, a) - getOrdinal(got.dtype, b));
-    }
+    const int64_t distance = countUnits(got, gotOffset, expected, offset);
     result.worst = std::max(result.worst, distance);
     if (distance <= 1) {
       ++result.adjacent;

@@ -88,16 +88,24 @@ static double roundBits(DType dtype, double value) {
                     exponent - bits);
 }
 
+/// The elements in row-major order.
+static std::vector<double> loadAll(const TensorView &tensor) {
+  std::vector<double> values;
+  values.reserve(tensor.numElements());
+  forEachOffset(tensor, [&](int64_t offset) {
+    values.push_back(loadValue(tensor.dtype, tensor.data, offset));
+  });
+  return values;
+}
+
 std::vector<double> compare::computeAttention(const Attention &op,
                                               bool rounded) {
   const int64_t batch = op.query.dims[0], heads = op.query.dims[1],
                 queries = op.query.dims[2], width = op.query.dims[3],
                 keyHeads = op.key.dims[1], keys = op.key.dims[2],
                 valueWidth = op.value.dims[3];
-  auto at = [](const TensorView &t, int64_t b, int64_t h, int64_t i,
-               int64_t j) {
-    return loadValue(t.dtype, t.data, broadcastOffset(t, {b, h, i, j}));
-  };
+  const std::vector<double> q = loadAll(op.query), k = loadAll(op.key),
+                            v = loadAll(op.value);
   const double minusInfinity = -std::numeric_limits<double>::infinity();
   std::vector<double> result;
   result.reserve(op.out.numElements());
@@ -105,15 +113,20 @@ std::vector<double> compare::computeAttention(const Attention &op,
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t h = 0; h < heads; ++h)
       for (int64_t i = 0; i < queries; ++i) {
-        const int64_t kh = h / (heads / keyHeads);
+        const int64_t head = b * keyHeads + h / (heads / keyHeads);
+        const double *query = &q[((b * heads + h) * queries + i) * width];
+        const double *key = &k[head * keys * width];
+        const double *value = &v[head * keys * valueWidth];
         double top = minusInfinity;
         for (int64_t j = 0; j < keys; ++j) {
           double score = 0;
           for (int64_t c = 0; c < width; ++c)
-            score += at(op.query, b, h, i, c) * at(op.key, b, kh, j, c);
+            score += query[c] * key[j * width + c];
           score *= op.scale;
           if (op.mask) {
-            const double mask = at(*op.mask, b, h, i, j);
+            const double mask =
+                loadValue(op.mask->dtype, op.mask->data,
+                          broadcastOffset(*op.mask, {b, h, i, j}));
             if (op.mask->dtype != DType::Bool)
               score += mask;
             else if (mask == 0)
@@ -132,7 +145,7 @@ std::vector<double> compare::computeAttention(const Attention &op,
           if (rounded)
             weight = roundBits(op.value.dtype, weight);
           for (int64_t c = 0; c < valueWidth; ++c)
-            row[c] += weight * at(op.value, b, kh, j, c);
+            row[c] += weight * value[j * valueWidth + c];
         }
         for (double element : row)
           result.push_back(sum > 0 ? element / sum : 0);
@@ -156,10 +169,5 @@ double compare::relativeError(const std::vector<double> &got,
 
 double compare::relativeError(const TensorView &got,
                               const std::vector<double> &reference) {
-  std::vector<double> values;
-  values.reserve(reference.size());
-  forEachOffset(got, [&](int64_t offset) {
-    values.push_back(loadValue(got.dtype, got.data, offset));
-  });
-  return relativeError(values, reference);
+  return relativeError(loadAll(got), reference);
 }

@@ -6,6 +6,7 @@ keep their names.
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from models import Model
 
@@ -108,3 +109,21 @@ def test_lockstep_finds(tool, tmp_path, package, model, fault):
     tool("fp8-run", faulty, inputs, f"--expect={model.file('outputs')}", "--max-distance=0.04")
     out, _ = tool("fp8-run", faulty, inputs, trace, status=1)
     assert "MISS" in out
+
+
+@pytest.mark.parametrize("model", [Model("six_linears_bf16")], ids=str)
+def test_exact_values_decide(tool, tmp_path, package, model):
+    """A value two units from the trace's passes where it is the one that sums and functions without errors give."""
+    trace = load_file(model.file("trace"))
+    assert "layer_norm_4.exact" not in trace
+    shifted = trace["layer_norm_4"].clone()
+    shifted.view(torch.int16).view(-1)[7] += 2
+
+    def run(traced, status):
+        save_file(traced, tmp_path / "trace.safetensors")
+        rows, _ = tool("fp8-run", package, f"--inputs={model.file('inputs')}",
+                       f"--expect-trace={tmp_path / 'trace.safetensors'}", status=status)
+        return rows
+
+    assert "1 values are more than one unit apart" in run(trace | {"layer_norm_4": shifted}, 1)
+    run(trace | {"layer_norm_4": shifted, "layer_norm_4.exact": trace["layer_norm_4"]}, 0)

@@ -11,6 +11,8 @@
 
 #include "fp8c/Compare/Tensor.h"
 
+#include <limits>
+
 namespace fp8c::compare {
 
 /// Distances of two tensors of one shape, over elements that are numbers on
@@ -48,6 +50,14 @@ struct CodeDifference {
 
 /// More far elements than this are counted, not listed.
 inline constexpr size_t kMaxFar = 1 << 20;
+
+/// The distance of a number and a NaN, and of values that have no order.
+inline constexpr int64_t kApart = std::numeric_limits<int64_t>::max();
+
+/// How many units in the last place two elements of one type are apart, each at
+/// an offset of its tensor. NaN equals NaN, 0 equals -0.
+int64_t countUnits(const TensorView &got, int64_t gotOffset,
+                   const TensorView &expected, int64_t offset);
 
 /// Compares codes, or whole bytes for types that are not floats.
 CodeDifference compareCodes(const TensorView &got, const TensorView &expected);

@@ -77,7 +77,8 @@ std::string getTraceKey(const rt::ObservedValue &value);
 /// Set it on a context for one call, then read the rows.
 class Lockstep : public rt::Observer {
 public:
-  /// Gives the traced value of a node, or null.
+  /// Gives the traced value of a node, or null. Of NODE.exact it is the value
+  /// that NODE has when sums and functions are exact, where that is another.
   using Trace = std::function<const TensorView *(std::string_view node)>;
 
   explicit Lockstep(Trace trace) : trace(std::move(trace)) {}
