@@ -1,5 +1,4 @@
-//===- fp8-opt.cpp - Runs passes and pipelines on a file
-//-------------------===//
+//===- fp8-opt.cpp - Runs passes and pipelines on a file ------------------===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
