@@ -13,9 +13,6 @@
 using namespace mlir;
 using namespace fp8c::import;
 
-/// The schema's number of torch.uint8.
-static constexpr int64_t kUnsignedByte = 1;
-
 //===----------------------------------------------------------------------===//
 // Binding
 //===----------------------------------------------------------------------===//
@@ -194,7 +191,12 @@ static void needs(GraphBuilder &graph, const Node &node, StringRef name,
 
 bool ImportContext::isUnsignedByte(StringRef tensor) {
   const TensorMeta *meta = lookupMeta(tensor);
-  return meta && meta->dtype == kUnsignedByte;
+  if (!meta)
+    return false;
+  bool isUnsigned = false;
+  Type element =
+      getElementType(graph.getBuilder().getContext(), meta->dtype, &isUnsigned);
+  return isUnsigned && element.isInteger(8);
 }
 
 /// True for operators that compute with elements, rather than move them.

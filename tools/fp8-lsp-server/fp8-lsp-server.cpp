@@ -6,12 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../common/Tool.h"
+
 #include "fp8c/Pipelines/Registration.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  fp8c::tools::initialise();
   mlir::DialectRegistry registry;
   fp8c::registerAllDialects(registry);
   return failed(mlir::MlirLspServerMain(argc, argv, registry));

@@ -208,3 +208,12 @@ TypedAttr fp8c::import::getNumberAttr(Type type, const Number &number) {
                                             integer, /*isSigned=*/true,
                                             /*implicitTrunc=*/true));
 }
+
+void fp8c::import::addElementwise(OpTable &table, StringRef base,
+                                  StringRef overload, StringRef schema,
+                                  Converter convert) {
+  table.add("elementwise", ("aten." + base + "." + overload).str(), schema,
+            convert);
+  table.add("elementwise", ("aten." + base + "_." + overload).str(), schema,
+            convert, OpKind::InPlace);
+}

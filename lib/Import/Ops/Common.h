@@ -95,6 +95,11 @@ mlir::Value asOutput(ImportContext &c, mlir::Value tensor, unsigned index = 0);
 /// A number as an attribute of a tensor's element type.
 mlir::TypedAttr getNumberAttr(mlir::Type type, const Number &number);
 
+/// Adds `aten.BASE.OVERLOAD` and its in-place form to the elementwise family.
+void addElementwise(OpTable &table, llvm::StringRef base,
+                    llvm::StringRef overload, llvm::StringRef schema,
+                    Converter convert);
+
 /// Register one family each.
 void addArithmeticOps(OpTable &table);
 void addAttentionOps(OpTable &table);

@@ -163,10 +163,7 @@ static Results remainder(ImportContext &c) {
 void fp8c::import::addDivisionOps(OpTable &table) {
   auto add = [&](StringRef base, StringRef overload, StringRef schema,
                  Converter convert) {
-    table.add("elementwise", ("aten." + base + "." + overload).str(), schema,
-              convert);
-    table.add("elementwise", ("aten." + base + "_." + overload).str(), schema,
-              convert, OpKind::InPlace);
+    addElementwise(table, base, overload, schema, convert);
   };
   StringRef tensor = "Tensor self, Tensor other";
   StringRef scalar = "Tensor self, Scalar other";

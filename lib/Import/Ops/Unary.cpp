@@ -228,10 +228,7 @@ static Results hardTanh(ImportContext &c) {
 
 void fp8c::import::addUnaryOps(OpTable &table) {
   auto add = [&](StringRef name, StringRef schema, Converter convert) {
-    table.add("elementwise", ("aten." + name + ".default").str(), schema,
-              convert);
-    table.add("elementwise", ("aten." + name + "_.default").str(), schema,
-              convert, OpKind::InPlace);
+    addElementwise(table, name, "default", schema, convert);
   };
   StringRef self = "Tensor self";
   add("abs", self, unary<absolute>);
