@@ -8,6 +8,8 @@
 
 #include "fp8c/Pipelines/CompileFlags.h"
 
+#include "fp8c/Runtime/fp8rt.h"
+
 using namespace fp8c;
 using llvm::Error;
 using llvm::Expected;
@@ -17,8 +19,9 @@ namespace cl = llvm::cl;
 CompileFlags::CompileFlags()
     : category("compilation"),
       target("target",
-             cl::desc("where the package runs, a plan each: cpu (the default), "
-                      "sm_90a, ..."),
+             cl::desc("where the package runs, a plan each: cpu, sm_90a, ... "
+                      "(default: the cpu and the GPU that is found, if any; "
+                      "for a run the device that is asked for)"),
              cl::value_desc("target,..."), cl::init("cpu"), cl::cat(category)),
       recipe("recipe",
              cl::desc("how products become FP8: none (the graph as it is)"),
@@ -79,6 +82,17 @@ Expected<CompileOptions> CompileFlags::get() const {
     return reject(divideByNumber, "ieee or reciprocal");
   options.import.assumeGuards = assumeGuards;
   return options;
+}
+
+Expected<const Target *> fp8c::findDeviceTarget(StringRef device) {
+  int capability = 0;
+  if (fp8rt_device_capability(device.str().c_str(), &capability) != FP8RT_OK)
+    return llvm::createStringError(fp8rt_error_message());
+  if (const Target *target = findTargetForCapability(capability))
+    return target;
+  return llvm::createStringError(
+      "%s has compute capability %d.%d, for which there is no target",
+      device.str().c_str(), capability / 10, capability % 10);
 }
 
 Expected<DimRange> CompileFlags::parseDim(StringRef text) {

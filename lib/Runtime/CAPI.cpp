@@ -28,6 +28,15 @@ extern "C" {
 
 uint32_t fp8rt_version(void) { return FP8RT_VERSION; }
 
+fp8rt_status_t fp8rt_device_capability(const char *device,
+                                       int *out_capability) {
+  return guarded([&] {
+    notNull(device, "device");
+    notNull(out_capability, "out_capability");
+    *out_capability = readCapability(device);
+  });
+}
+
 const char *fp8rt_error_message(void) { return lastMessage; }
 
 const char *fp8rt_status_name(fp8rt_status_t status) {

@@ -193,4 +193,16 @@ fp8rt_status_t fp8rt_program_target(const fp8rt_program_t *program,
   });
 }
 
+fp8rt_status_t fp8rt_program_plan_text(fp8rt_program_t *program,
+                                       const char *target,
+                                       const char **out_text) {
+  return guarded([&] {
+    notNull(program, "program");
+    notNull(out_text, "out_text");
+    Program &found = target ? *program->programs->forTarget(target)
+                            : *program->programs->first();
+    *out_text = found.text().c_str();
+  });
+}
+
 } // extern "C"

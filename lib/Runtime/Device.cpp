@@ -30,11 +30,21 @@ bool fp8c::rt::isDeviceName(const std::string &name) {
   return name == fp8c::package::kCpu || getCudaNumber(name) >= 0;
 }
 
-std::shared_ptr<Device> fp8c::rt::openDevice(const std::string &name) {
-  if (name == fp8c::package::kCpu)
-    return openCpu();
+/// The same; an error for a name that is no device's.
+static int requireCudaNumber(const std::string &name) {
   const int cuda = getCudaNumber(name);
   require(cuda >= 0, FP8RT_INCOMPATIBLE, "no device \"", name,
           "\", this runtime has cpu, cuda and cuda:N");
-  return openCuda(cuda);
+  return cuda;
+}
+
+std::shared_ptr<Device> fp8c::rt::openDevice(const std::string &name) {
+  return name == fp8c::package::kCpu ? openCpu()
+                                     : openCuda(requireCudaNumber(name));
+}
+
+int fp8c::rt::readCapability(const std::string &name) {
+  return name == fp8c::package::kCpu
+             ? 0
+             : readCudaCapability(requireCudaNumber(name));
 }

@@ -147,6 +147,12 @@ bool isDeviceName(const std::string &name);
 /// none.
 std::shared_ptr<Device> openDevice(const std::string &name);
 
+/// 10 * major + minor of a device's compute capability, 0 for the CPU; cheaper
+/// than to open it. An error says why there is no such device.
+int readCapability(const std::string &name);
+/// The same for a GPU by its number.
+int readCudaCapability(int ordinal);
+
 /// The CPU.
 std::shared_ptr<Device> openCpu();
 /// A GPU by its number. Throws where there is no driver or no such device.

@@ -9,6 +9,7 @@
 #include "Program.h"
 
 #include "Device.h"
+#include "PlanText.h"
 #include "Tensor.h"
 
 #include <cstring>
@@ -63,7 +64,7 @@ Program::Program(std::shared_ptr<const Package> owner,
                          {},
                          {}};
       if (integer)
-        item.texts.push_back(exprText(output->expr()));
+        item.texts.push_back(exprText(plan(), output->expr()));
       entry.outputs.push_back(std::move(item));
     }
     entries.push_back(std::move(entry));
@@ -91,7 +92,7 @@ SignatureItem Program::describe(const char *name, uint32_t value) const {
     const wire::Expr &e = *plan().exprs()->Get(dim);
     bool constant = e.kind() == wire::ExprKind::Const;
     item.dims.push_back(constant ? e.value() : -1);
-    item.texts.push_back(exprText(dim));
+    item.texts.push_back(exprText(plan(), dim));
   }
   return item;
 }
@@ -154,44 +155,11 @@ std::shared_ptr<LoadedProgram> Program::loadOn(Device &device) {
   return result;
 }
 
-std::string Program::exprText(uint32_t index) const {
-  // An expression may share subexpressions so often that its text explodes;
-  // past a depth the rest is left out.
-  struct Printer {
-    const wire::Plan &plan;
-    std::string print(uint32_t index, int depth) const {
-      const wire::Expr &e = *plan.exprs()->Get(index);
-      if (e.kind() == wire::ExprKind::Const)
-        return std::to_string(e.value());
-      if (e.kind() == wire::ExprKind::Symbol)
-        return plan.symbols()->Get(e.lhs())->name()->str();
-      if (depth == 0)
-        return "...";
-      auto operand = [&](uint32_t i) {
-        wire::ExprKind kind = plan.exprs()->Get(i)->kind();
-        bool atom = kind == wire::ExprKind::Const ||
-                    kind == wire::ExprKind::Symbol ||
-                    kind == wire::ExprKind::Min || kind == wire::ExprKind::Max;
-        std::string text = print(i, depth - 1);
-        return atom || (kind == wire::ExprKind::Mul &&
-                        e.kind() != wire::ExprKind::FloorDiv &&
-                        e.kind() != wire::ExprKind::CeilDiv)
-                   ? text
-                   : "(" + text + ")";
-      };
-      if (e.kind() == wire::ExprKind::Not)
-        return "not " + operand(e.lhs());
-      if (e.kind() == wire::ExprKind::Min || e.kind() == wire::ExprKind::Max)
-        return (e.kind() == wire::ExprKind::Min ? "min(" : "max(") +
-               print(e.lhs(), depth - 1) + ", " + print(e.rhs(), depth - 1) +
-               ")";
-      static constexpr const char *kOperators[] = {
-          "", "", " + ",  " - ",  "*",   " // ", " ceildiv ", " % ",
-          "", "", " == ", " != ", " < ", " <= ", " and ",     " or "};
-      return operand(e.lhs()) + kOperators[size_t(e.kind())] + operand(e.rhs());
-    }
-  };
-  return Printer{plan()}.print(index, 6);
+const std::string &Program::text() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (planAsText.empty())
+    planAsText = planText(plan());
+  return planAsText;
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,6 +210,14 @@ Programs::forDevice(const Device &device) const {
   require(best, FP8RT_INCOMPATIBLE, "the package has plans for ", targetText,
           ", none runs on ", device.name());
   return *best;
+}
+
+const std::shared_ptr<Program> &Programs::forTarget(const char *target) const {
+  for (const std::shared_ptr<Program> &program : programs)
+    if (program->target() == target)
+      return program;
+  fail(FP8RT_NOT_FOUND, "the package has plans for ", targetText, ", none for ",
+       target);
 }
 
 void Programs::bindWeight(const char *name, const DLTensor &tensor) {

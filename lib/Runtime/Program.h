@@ -124,8 +124,8 @@ public:
   std::string target() const { return plan().target()->str(); }
   /// The program in a device's memory; contexts of a device share it.
   std::shared_ptr<LoadedProgram> loadOn(Device &device);
-  /// An expression as text, "17*s1".
-  std::string exprText(uint32_t expr) const;
+  /// The plan as text (PlanText.h), made when it is first asked for.
+  const std::string &text();
 
   std::vector<EntryPoint> entries;
   std::vector<SignatureItem> states;
@@ -141,6 +141,7 @@ private:
   /// Copies of weights whose data is not aligned to their elements.
   std::vector<std::unique_ptr<std::max_align_t[]>> copies;
   std::mutex mutex;
+  std::string planAsText;
   /// By the device's name.
   std::map<std::string, std::weak_ptr<LoadedProgram>> loaded;
   std::atomic<bool> frozen{false};
@@ -155,6 +156,8 @@ public:
   const std::shared_ptr<Program> &first() const { return programs.front(); }
   /// The one that runs best on a device. Throws if none does.
   const std::shared_ptr<Program> &forDevice(const Device &device) const;
+  /// The one for a target. Throws if there is none.
+  const std::shared_ptr<Program> &forTarget(const char *target) const;
   /// "cpu, sm_90a".
   const std::string &targets() const { return targetText; }
   void bindWeight(const char *name, const DLTensor &tensor);

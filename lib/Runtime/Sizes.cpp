@@ -8,6 +8,8 @@
 
 #include "Sizes.h"
 
+#include "PlanText.h"
+
 #include <algorithm>
 
 using namespace fp8c::rt;
@@ -127,13 +129,13 @@ int64_t Sizes::get(uint32_t expr, const char *what) const {
   case State::Known:
     return values[expr];
   case State::Open:
-    fail(FP8RT_INVALID_PACKAGE, what, ": ", program.exprText(expr),
+    fail(FP8RT_INVALID_PACKAGE, what, ": ", exprText(program.plan(), expr),
          " has a symbol that no input determines");
   case State::DividesByZero:
-    fail(FP8RT_GUARD_VIOLATED, what, ": ", program.exprText(expr),
+    fail(FP8RT_GUARD_VIOLATED, what, ": ", exprText(program.plan(), expr),
          " divides by 0");
   case State::Overflows:
-    fail(FP8RT_GUARD_VIOLATED, what, ": ", program.exprText(expr),
+    fail(FP8RT_GUARD_VIOLATED, what, ": ", exprText(program.plan(), expr),
          " overflows");
   }
   return 0;
@@ -175,7 +177,8 @@ std::string Sizes::describeSymbols(uint32_t expr) const {
       continue;
     }
     const std::string &origin = symbolOrigins[e.lhs()];
-    texts.push_back(program.exprText(i) + " = " + std::to_string(values[i]) +
+    texts.push_back(exprText(program.plan(), i) + " = " +
+                    std::to_string(values[i]) +
                     (origin.empty() ? "" : " (" + origin + ")"));
   }
   std::sort(texts.begin(), texts.end());
@@ -193,7 +196,8 @@ void Sizes::checkGuards() const {
       continue;
     const wire::Expr &e = *program.plan().exprs()->Get(condition);
     std::ostringstream os;
-    os << check->message()->str() << ": " << program.exprText(condition);
+    os << check->message()->str() << ": "
+       << exprText(program.plan(), condition);
     if (states[condition] == State::DividesByZero)
       os << " divides by 0";
     else if (states[condition] == State::Overflows)
@@ -283,7 +287,7 @@ Sizes fp8c::rt::solveSizes(const Program &program, const EntryPoint &entry,
       Solution solution = invert(plan, sizes, expr, got);
       require(!solution.factor, FP8RT_MISMATCH, "input \"", name, "\": dim ", d,
               ": got ", got, ", expected a multiple of ", solution.factor, " (",
-              program.exprText(expr), ")");
+              exprText(program.plan(), expr), ")");
       if (solution.symbol == kNone)
         return;
       const wire::Symbol &s = *plan.symbols()->Get(solution.symbol);
@@ -305,7 +309,7 @@ Sizes fp8c::rt::solveSizes(const Program &program, const EntryPoint &entry,
     int64_t expected = sizes.get(expr, name);
     if (got == expected)
       return;
-    std::string text = program.exprText(expr);
+    std::string text = exprText(program.plan(), expr);
     fail(FP8RT_MISMATCH, "input \"", name, "\": dim ", d, ": got ", got,
          ", expected ", expected,
          text == std::to_string(expected) ? "" : " (" + text + ")");

@@ -44,6 +44,18 @@ const Target *fp8c::findTarget(StringRef name) {
   return target == std::end(kTargets) ? nullptr : target;
 }
 
+const Target *fp8c::findTargetForCapability(unsigned computeCapability) {
+  const Target *best = nullptr;
+  for (const Target &target : kTargets) {
+    bool runs = target.isCPU() || target.name.ends_with("a")
+                    ? target.computeCapability == computeCapability
+                    : target.computeCapability <= computeCapability;
+    if (runs && target.hasF8Products)
+      best = &target;
+  }
+  return best;
+}
+
 ScaleLayout fp8c::getScaleLayout(ScalingAttr scaling, Type scaleElement,
                                  int64_t inner) {
   if (scaling.isTensor())

@@ -116,6 +116,12 @@ int main(int argc, char **argv) {
   auto options = flags.get();
   if (!options)
     return usage(toString(options.takeError()));
+  if (!flags.hasTargets()) {
+    if (auto gpu = fp8c::findDeviceTarget("cuda"))
+      options->targets.push_back(*gpu);
+    else
+      consumeError(gpu.takeError()); // no GPU here
+  }
   for (const std::string &text : dims) {
     auto range = fp8c::CompileFlags::parseDim(text);
     if (!range)

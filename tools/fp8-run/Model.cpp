@@ -9,8 +9,8 @@
 #include "Model.h"
 
 #include "Runtime/Package.h"
+#include "fp8c/Pipelines/CompileFlags.h"
 #include "fp8c/Pipelines/Registration.h"
-
 #include "fp8c/Pipelines/SourceFile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -68,10 +68,20 @@ static bool isModel(llvm::StringRef path) {
   return path.ends_with(".pt2") || path.ends_with(".mlir");
 }
 
-Model::Model(const std::string &path, const CompileOptions &options)
+Model::Model(const std::string &path, CompileOptions options,
+             llvm::ArrayRef<std::string> devices)
     : package(path) {
   if (!isModel(path))
     return;
+  if (options.targets.empty()) {
+    for (const std::string &device : devices) {
+      auto target = findDeviceTarget(device);
+      if (!target)
+        fail(llvm::toString(target.takeError()));
+      if (!llvm::is_contained(options.targets, *target))
+        options.targets.push_back(*target);
+    }
+  }
   llvm::SmallString<128> file;
   if (std::error_code error =
           llvm::sys::fs::createTemporaryFile("fp8-run", "fp8", file))

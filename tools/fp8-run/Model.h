@@ -18,7 +18,10 @@ namespace fp8c::run {
 /// that lives as long as this.
 class Model {
 public:
-  Model(const std::string &path, const CompileOptions &options);
+  /// It is compiled for `devices`, each named once, where `options` has no
+  /// targets.
+  Model(const std::string &path, CompileOptions options,
+        llvm::ArrayRef<std::string> devices);
   ~Model();
   Model(const Model &) = delete;
 

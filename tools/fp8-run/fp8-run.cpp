@@ -382,7 +382,12 @@ int main(int argc, char **argv) {
     llvm::Expected<CompileOptions> compileOptions = flags.get();
     if (!compileOptions)
       return usage(llvm::toString(compileOptions.takeError()));
-    Model model(options->model, *compileOptions);
+    std::vector<std::string> devices = {options->device};
+    if (!options->compare.empty())
+      devices.push_back(options->compare);
+    if (!flags.hasTargets())
+      compileOptions->targets.clear();
+    Model model(options->model, *compileOptions, devices);
     std::unique_ptr<Session> session, other;
     const double loadSeconds = measureSeconds(
         [&] { session = model.load(options->device, *options); });

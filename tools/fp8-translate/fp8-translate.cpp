@@ -12,6 +12,7 @@
 #include "fp8c/Import/Importer.h"
 #include "fp8c/Pipelines/Registration.h"
 #include "fp8c/Pipelines/SourceFile.h"
+#include "fp8c/Runtime/fp8rt.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Support/FileUtilities.h"
@@ -42,7 +43,28 @@ static OwningOpRef<Operation *> importBuffer(llvm::SourceMgr &sources,
   return OwningOpRef<Operation *>(model->module.release());
 }
 
-/// Archives are mapped, text is read.
+/// The plan of the package in `sources` as text.
+static LogicalResult dumpPlan(llvm::SourceMgr &sources, StringRef target,
+                              raw_ostream &os, MLIRContext *context) {
+  llvm::MemoryBufferRef buffer =
+      sources.getMemoryBuffer(sources.getMainFileID())->getMemBufferRef();
+  fp8rt_program_t *program = nullptr;
+  const char *text = nullptr;
+  fp8rt_status_t status = fp8rt_program_load_memory(
+      buffer.getBufferStart(), buffer.getBufferSize(), nullptr, &program);
+  if (status == FP8RT_OK)
+    status = fp8rt_program_plan_text(
+        program, target.empty() ? nullptr : target.str().c_str(), &text);
+  if (status == FP8RT_OK)
+    os << text;
+  else
+    emitError(FileLineColLoc::get(context, buffer.getBufferIdentifier(), 0, 0))
+        << fp8rt_error_message();
+  fp8rt_program_destroy(program);
+  return success(status == FP8RT_OK);
+}
+
+/// Archives and packages are mapped, text is read.
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 openInput(StringRef path) {
   if (path != "-") {
@@ -74,14 +96,17 @@ int main(int argc, char **argv) {
       },
       [](DialectRegistry &registry) { registerAllDialects(registry); });
   llvm::cl::opt<std::string> target(
-      "target", llvm::cl::desc("the GPU of --plan-to-ptx"),
-      llvm::cl::value_desc("sm_90a"), llvm::cl::init("sm_90a"));
+      "target",
+      llvm::cl::desc("the GPU of --plan-to-ptx (default: sm_90a); the plan of "
+                     "--dump-plan (default: the package's first)"),
+      llvm::cl::value_desc("sm_90a"));
   TranslateFromMLIRRegistration emitPTX(
       "plan-to-ptx", "the kernels of a plan for a GPU",
       [&](ModuleOp plan, raw_ostream &os) -> LogicalResult {
-        const Target *gpu = findTarget(target);
+        StringRef name = target.empty() ? StringRef("sm_90a") : StringRef(target);
+        const Target *gpu = findTarget(name);
         if (!gpu || gpu->isCPU())
-          return plan.emitError() << "'" << target << "' is not a GPU";
+          return plan.emitError() << "'" << name << "' is not a GPU";
         auto ptx = codegen::compileGpuKernels(plan, *gpu);
         if (!ptx)
           return plan.emitError() << toString(ptx.takeError());
@@ -89,6 +114,12 @@ int main(int argc, char **argv) {
         return success();
       },
       [](DialectRegistry &registry) { registerAllDialects(registry); });
+  TranslateRegistration dump(
+      "dump-plan", "what the plan of a package says, as text",
+      [&](const std::shared_ptr<llvm::SourceMgr> &sources, raw_ostream &os,
+          MLIRContext *context) {
+        return dumpPlan(*sources, target, os, context);
+      });
 
   llvm::cl::opt<const Translation *, false, TranslationParser> translation(
       "", llvm::cl::desc("what to do:"));
@@ -109,6 +140,7 @@ int main(int argc, char **argv) {
       "\nEXAMPLES:\n"
       "  fp8-translate --import-pt2 model.pt2\n"
       "  fp8-translate --plan-to-ptx --target=sm_90a plan.mlir\n"
+      "  fp8-translate --dump-plan model.fp8\n"
       "\nEXIT STATUS: 0 done, 1 an error, 2 wrong usage\n");
   if (!tools::parseCommandLine(argc, argv, "fp8c translation\n"))
     return tools::kWrongUsage;

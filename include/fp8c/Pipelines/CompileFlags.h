@@ -22,6 +22,9 @@ public:
 
   /// The options that the flags say; an error names the flag and the rule.
   llvm::Expected<CompileOptions> get() const;
+  /// Whether --target is given. Where it is not, get() says the CPU alone, and
+  /// the tool knows which devices it is about.
+  bool hasTargets() const { return target.getNumOccurrences() > 0; }
   /// The flags' category, for --help.
   llvm::cl::OptionCategory &getCategory() { return category; }
 
@@ -34,6 +37,10 @@ private:
       divideByNumber;
   llvm::cl::opt<bool> assumeGuards;
 };
+
+/// The target that a device of this machine ("cpu", "cuda:1") wants; an error
+/// says why there is none.
+llvm::Expected<const Target *> findDeviceTarget(llvm::StringRef device);
 
 } // namespace fp8c
 

@@ -204,6 +204,17 @@ FP8RT_API fp8rt_status_t fp8rt_program_input_dims(
 FP8RT_API fp8rt_status_t fp8rt_program_target(const fp8rt_program_t *,
                                               const char **out_target);
 
+/** All that the plan for `target` (NULL: the package's first) says, as text for
+    people. Valid while the program lives. */
+FP8RT_API fp8rt_status_t fp8rt_program_plan_text(fp8rt_program_t *,
+                                                 const char *target,
+                                                 const char **out_text);
+
+/** 10 * major + minor of the compute capability of "cuda" or "cuda:N", 0 for
+    "cpu". Fails where there is no such device. */
+FP8RT_API fp8rt_status_t fp8rt_device_capability(const char *device,
+                                                 int *out_capability);
+
 /*===-- State
  * --------------------------------------------------------------===*/
 

@@ -76,6 +76,10 @@ llvm::ArrayRef<Target> getTargets();
 /// The target with this name, or null.
 const Target *findTarget(llvm::StringRef name);
 
+/// The best target for a device of that compute capability (0: the CPU), or
+/// null. Those named "...a" run on their own capability alone.
+const Target *findTargetForCapability(unsigned computeCapability);
+
 /// The layout of an operand's scales. `inner` is the dim that K is.
 ScaleLayout getScaleLayout(fp8::ScalingAttr scaling, mlir::Type scaleElement,
                            int64_t inner);

@@ -18,15 +18,35 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-CudaDevice::CudaDevice(int ordinal) : driver(Driver::get()), ordinal(ordinal) {
+static DeviceId findDevice(const Driver &driver, int ordinal) {
   int count = 0;
   driver.check(driver.deviceGetCount(&count), "cuDeviceGetCount");
-  require(ordinal < count, FP8RT_INCOMPATIBLE, "no device \"", name(),
+  require(ordinal < count, FP8RT_INCOMPATIBLE, "no device \"cuda:", ordinal,
           "\", this machine has ", count, " GPUs");
+  DeviceId id = 0;
   driver.check(driver.deviceGet(&id, ordinal), "cuDeviceGet");
-  capability = 10 * attribute(kMajor) + attribute(kMinor);
-  processors = attribute(kMultiprocessors);
-  shared = attribute(kMaxSharedOptin);
+  return id;
+}
+
+static int readAttribute(const Driver &driver, Attribute which, DeviceId id) {
+  int value = 0;
+  driver.check(driver.deviceGetAttribute(&value, which, id),
+               "cuDeviceGetAttribute");
+  return value;
+}
+
+int fp8c::rt::readCudaCapability(int ordinal) {
+  const Driver &driver = Driver::get();
+  DeviceId id = findDevice(driver, ordinal);
+  return 10 * readAttribute(driver, kMajor, id) +
+         readAttribute(driver, kMinor, id);
+}
+
+CudaDevice::CudaDevice(int ordinal) : driver(Driver::get()), ordinal(ordinal) {
+  id = findDevice(driver, ordinal);
+  capability = readCudaCapability(ordinal);
+  processors = readAttribute(driver, kMultiprocessors, id);
+  shared = readAttribute(driver, kMaxSharedOptin, id);
   driver.check(driver.primaryRetain(&context, id), "cuDevicePrimaryCtxRetain");
 }
 
@@ -38,13 +58,6 @@ CudaDevice::~CudaDevice() {
     kernels.reset();
   }
   driver.primaryRelease(id);
-}
-
-int CudaDevice::attribute(Attribute which) const {
-  int value = 0;
-  driver.check(driver.deviceGetAttribute(&value, which, id),
-               "cuDeviceGetAttribute");
-  return value;
 }
 
 /// The compute capability of "sm_90a", and whether it runs there alone.

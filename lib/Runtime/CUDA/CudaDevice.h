@@ -73,8 +73,6 @@ public:
   };
 
 private:
-  int attribute(Attribute which) const;
-
   int ordinal;
   DeviceId id = 0;
   ContextHandle context = nullptr;

@@ -80,6 +80,33 @@ TEST(Program, TellsItsSignature) {
                "no entry point \"backward\", the program has forward");
 }
 
+TEST(Program, TellsItsPlan) {
+  PlanWriter w;
+  TestProgram p(writeTwice(w).finish());
+  const char *text;
+  ASSERT_EQ(fp8rt_program_plan_text(p.program, nullptr, &text), FP8RT_OK);
+  EXPECT_NE(std::string(text).find("arena live 0..1 : f32[3*s0]"),
+            std::string::npos)
+      << text;
+  const char *again;
+  ASSERT_EQ(fp8rt_program_plan_text(p.program, "cpu", &again), FP8RT_OK);
+  EXPECT_EQ(text, again);
+  EXPECT_EQ(fp8rt_program_plan_text(p.program, "sm_90a", &text),
+            FP8RT_NOT_FOUND);
+  EXPECT_STREQ(fp8rt_error_message(),
+               "the package has plans for cpu, none for sm_90a");
+}
+
+TEST(Device, TellsItsCapability) {
+  int capability = -1;
+  ASSERT_EQ(fp8rt_device_capability("cpu", &capability), FP8RT_OK);
+  EXPECT_EQ(capability, 0);
+  EXPECT_NE(fp8rt_device_capability("cuda:9999", &capability), FP8RT_OK);
+  EXPECT_EQ(fp8rt_device_capability("tpu", &capability), FP8RT_INCOMPATIBLE);
+  EXPECT_STREQ(fp8rt_error_message(),
+               "no device \"tpu\", this runtime has cpu, cuda and cuda:N");
+}
+
 TEST(Program, NamesWhatDoesNotFit) {
   PlanWriter w;
   TestProgram p(writeTwice(w).finish());

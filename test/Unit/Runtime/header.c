@@ -11,7 +11,7 @@
 /* Uses the interface as a C program does; gives the status of a bad load. */
 int fp8c_test_c_header(void) {
   fp8rt_program_t *program = NULL;
-  fp8rt_context_options_t options = {sizeof(options), "cpu", NULL, NULL, 1, 0};
+  fp8rt_context_options_t options = {.struct_size = sizeof(options)};
   fp8rt_status_t status =
       fp8rt_program_load_file("/nonexistent.fp8", NULL, &program);
   (void)options;

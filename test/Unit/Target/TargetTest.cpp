@@ -124,4 +124,14 @@ TEST_F(TargetTest, SizesAndAmax) {
   EXPECT_EQ(why(p, "sm_90a"), "");
 }
 
+TEST(Target, OfAComputeCapability) {
+  EXPECT_EQ(findTargetForCapability(0), findTarget("cpu"));
+  EXPECT_EQ(findTargetForCapability(90), findTarget("sm_90a"));
+  EXPECT_EQ(findTargetForCapability(100), findTarget("sm_100a"));
+  // Later ones run what is not named "...a".
+  EXPECT_EQ(findTargetForCapability(103), findTarget("sm_89"));
+  // No f8 before 8.9.
+  EXPECT_EQ(findTargetForCapability(80), nullptr);
+}
+
 } // namespace
