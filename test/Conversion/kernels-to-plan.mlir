@@ -9,8 +9,8 @@
 // CHECK-DAG: %[[D1:.*]] = arith.muli %[[S1]], %c2
 // CHECK: %[[X:.*]] = plan.input "x"[%[[S0]], %[[D1]]] node "x"
 // CHECK: %[[Y:.*]] = plan.output "y"[%[[S0]], %[[D1]]]
-// CHECK: %[[FLAT:.*]] = plan.view %[[X]]
 // CHECK: %[[Q:.*]] = plan.alloc[%[[ROWS:.*]]] node "to_1"
+// CHECK: %[[FLAT:.*]] = plan.view %[[X]]
 // CHECK: plan.launch @k0 reads(%[[FLAT]], %{{.*}}) writes(%[[Q]]) sizes[%[[ROWS]], %c64, %c64, %c1, %c1, %c1, %c64, %c1, %[[ROWS]]]
 // CHECK: %[[W:.*]] = plan.view %{{.*}} sizes[%c64, %c128] strides[%c1, %c64]
 // CHECK: %[[P:.*]] = plan.view %[[Y]] offset %c0 sizes[%[[ROWS]], %c128] strides[%c128, %c1] node "scaled_mm"

@@ -281,10 +281,11 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
         if (!isFirst)
           for (auto &entry : frames.back())
             entry.second = keepPacked(entry.second);
+        Frame stays = frames.back();
         emitActions(action.body, bound | DimSet(1) << dim);
-        Frame stays;
+        // What follows from a mean that is not the graph's goes.
         for (auto [entryKey, lanes] : frames.back())
-          if (keepable.contains(entryKey))
+          if (keepable.contains(entryKey) && !inMoments)
             stays[entryKey] = lanes;
         frames.back() = std::move(stays);
       });

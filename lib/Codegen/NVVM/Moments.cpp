@@ -58,13 +58,18 @@ static OpOperand *getRead(linalg::GenericOp op, Value value) {
              : nullptr;
 }
 
+/// The value that an op without reductions yields alone, or null.
+static Value getYielded(linalg::GenericOp op) {
+  if (!op || op.getNumResults() != 1 || op.getNumReductionLoops() != 0)
+    return {};
+  return op.getBody()->getTerminator()->getOperand(0);
+}
+
 /// True if `mean` is `sum` over `size`.
 static bool isMean(Value mean, Value sum, int64_t size) {
   auto op = mean.getDefiningOp<linalg::GenericOp>();
-  if (!op || op.getNumResults() != 1 || op.getNumReductionLoops() != 0)
-    return false;
-  Operation *last =
-      op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  Value yielded = getYielded(op);
+  Operation *last = yielded ? yielded.getDefiningOp() : nullptr;
   if (!isa_and_nonnull<arith::DivFOp, arith::MulFOp>(last))
     return false;
   OpOperand *read = getRead(op, last->getOperand(0));
@@ -77,23 +82,30 @@ static bool isMean(Value mean, Value sum, int64_t size) {
 }
 
 /// True if reduction `squares` sums the squares of the distances of what
-/// reduction `sum` adds up from its mean, over rows of `size` elements.
-static bool areMoments(linalg::GenericOp sum, linalg::GenericOp squares,
-                       int64_t size) {
+/// reduction `sum` adds up from its mean, over rows of `size` elements. The
+/// distance is taken in its body, or an op of its own.
+static bool areMoments(const RowProgram &program, linalg::GenericOp sum,
+                       linalg::GenericOp squares, int64_t size) {
   Value added = getAddend(sum), square = getAddend(squares);
   OpOperand *read = added ? getRead(sum, added) : nullptr;
   auto product =
       square ? square.getDefiningOp<arith::MulFOp>() : arith::MulFOp();
   if (!read || !product || product.getLhs() != product.getRhs())
     return false;
-  auto distance = product.getLhs().getDefiningOp<arith::SubFOp>();
+  linalg::GenericOp op = squares;
+  Value factor = product.getLhs();
+  if (OpOperand *apart = getRead(squares, factor);
+      apart && factor.getType().isF32() && isa<BlockArgument>(factor)) {
+    op = apart->get().getDefiningOp<linalg::GenericOp>();
+    factor = getYielded(op);
+  }
+  auto distance = factor ? factor.getDefiningOp<arith::SubFOp>() : nullptr;
   if (!distance)
     return false;
-  OpOperand *again = getRead(squares, distance.getLhs());
-  OpOperand *mean = getRead(squares, distance.getRhs());
+  OpOperand *again = getRead(op, distance.getLhs());
+  OpOperand *mean = getRead(op, distance.getRhs());
   return again && mean && again->get() == read->get() &&
-         sum.getMatchingIndexingMap(read) ==
-             squares.getMatchingIndexingMap(again) &&
+         program.getReadMap(sum, *read) == program.getReadMap(op, *again) &&
          distance.getRhs().getType().isF32() &&
          isMean(mean->get(), sum.getResult(0), size);
 }
@@ -109,16 +121,22 @@ size_t GpuKernel::emitFused(ArrayRef<Action> actions, DimSet bound) {
     if (action.kind != kind)
       return 0;
   unsigned first = actions[0].index, second = actions[3].index;
+  // What is kept for later loops comes before.
   auto isOver = [&](const Action &loop, unsigned reduction) {
-    return int64_t(loop.index) == program.getVectorDim() &&
-           loop.body.size() == 1 && loop.body[0].kind == Kind::Accumulate &&
-           loop.body[0].index == reduction;
+    ArrayRef<Action> body = loop.body;
+    return int64_t(loop.index) == program.getVectorDim() && !body.empty() &&
+           body.back().kind == Kind::Accumulate &&
+           body.back().index == reduction &&
+           llvm::all_of(body.drop_back(), [](const Action &action) {
+             return action.kind == Kind::Save;
+           });
   };
   int64_t size = program.getDims()[program.getVectorDim()].size;
   linalg::GenericOp sum = program.getReductions()[first].op;
   linalg::GenericOp squares = program.getReductions()[second].op;
   if (!isOver(actions[1], first) || !isOver(actions[4], second) ||
-      pieces[program.getVectorDim()].first || !areMoments(sum, squares, size))
+      pieces[program.getVectorDim()].first ||
+      !areMoments(program, sum, squares, size))
     return 0;
 
   auto own = [&](unsigned index, linalg::GenericOp op) {
@@ -137,7 +155,7 @@ size_t GpuKernel::emitFused(ArrayRef<Action> actions, DimSet bound) {
   begin(second);
   {
     llvm::SaveAndRestore restore(inMoments, true);
-    emitLoop(actions[4], bound);
+    emitLoop({Kind::Loop, actions[4].index, {actions[4].body.back()}}, bound);
   }
   Value rest = own(second, squares);
   frames.pop_back();

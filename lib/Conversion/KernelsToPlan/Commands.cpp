@@ -8,6 +8,7 @@
 
 #include "BackEnd.h"
 #include "Entry.h"
+#include "MergedDims.h"
 
 #include "fp8c/Codegen/LaunchShape.h"
 
@@ -148,7 +149,7 @@ void Entry::checkNotEmpty(Location loc, const Kernel &kernel, unsigned result,
 }
 
 LogicalResult Entry::convertKernel(fp8::KernelOp op) {
-  SmallVector<Value> reads, writes, captured;
+  SmallVector<Value> tensors, captured;
   SmallVector<Layout> operands;
   for (Value capture : op.getCaptures()) {
     if (capture.getType().isIndex()) {
@@ -156,16 +157,34 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
       continue;
     }
     operands.push_back(layouts.find(capture)->second);
-    reads.push_back(getBuffer(capture));
+    tensors.push_back(capture);
   }
   for (Value result : op.getResults()) {
     operands.push_back(define(result));
-    writes.push_back(getBuffer(result));
+    tensors.push_back(result);
   }
+  Region body;
+  SmallVector<Value> buffers;
+  if (MergedDims merged(op, operands, shapes.arith); !merged.empty()) {
+    merged.cloneInto(body);
+    SmallVector<Layout> before = operands;
+    for (auto [i, tensor] : llvm::enumerate(tensors)) {
+      operands[i] = merged.apply(i, before[i]);
+      buffers.push_back(getBuffer(operands[i], getElementTypeOrSelf(tensor),
+                                  getNodeName(tensor)));
+    }
+  } else {
+    for (Value tensor : tensors)
+      buffers.push_back(getBuffer(tensor));
+  }
+  size_t numReads = tensors.size() - op.getNumResults();
+  ArrayRef<Value> reads = ArrayRef(buffers).take_front(numReads);
+  ArrayRef<Value> writes = ArrayRef(buffers).drop_front(numReads);
   SmallVector<int64_t> unitDims;
   for (const Layout &operand : operands)
     unitDims.push_back(operand.getUnitDim());
-  Kernel *kernel = kernels.get(op, unitDims);
+  Kernel *kernel =
+      kernels.get(op, body.empty() ? op.getBody() : body, unitDims);
   if (!kernel)
     return failure();
 

@@ -51,10 +51,11 @@ static void appendKey(Region &region, DenseMap<Value, uintptr_t> &numbers,
   }
 }
 
-Kernel *KernelTable::get(fp8::KernelOp op, ArrayRef<int64_t> unitDims) {
+Kernel *KernelTable::get(fp8::KernelOp op, Region &body,
+                         ArrayRef<int64_t> unitDims) {
   SmallVector<uintptr_t, 0> key(unitDims);
   DenseMap<Value, uintptr_t> numbers;
-  appendKey(op.getBody(), numbers, key);
+  appendKey(body, numbers, key);
   StringRef text(reinterpret_cast<const char *>(key.data()),
                  key.size() * sizeof(uintptr_t));
   std::unique_ptr<Kernel> &known = kernels[text];
@@ -65,7 +66,7 @@ Kernel *KernelTable::get(fp8::KernelOp op, ArrayRef<int64_t> unitDims) {
   OwningOpRef<plan::KernelOp> outlined =
       plan::KernelOp::create(builder, op.getLoc(), "kernel", unitDims);
   IRMapping mapping;
-  op.getBody().cloneInto(&outlined->getBody(), mapping);
+  body.cloneInto(&outlined->getBody(), mapping);
   outlined->walk(
       [](Operation *inner) { inner->removeDiscardableAttr(fp8::kNodeAttr); });
   std::string why;

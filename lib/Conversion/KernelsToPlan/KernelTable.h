@@ -29,9 +29,10 @@ class KernelTable {
 public:
   explicit KernelTable(mlir::ModuleOp module) : module(module) {}
 
-  /// The kernel with the body of `op` and operands of these unit dims. An error
-  /// has been reported where there is none.
-  Kernel *get(fp8::KernelOp op, llvm::ArrayRef<int64_t> unitDims);
+  /// The kernel with this body of `op`, perhaps with merged dims, and operands
+  /// of these unit dims. An error has been reported where there is none.
+  Kernel *get(fp8::KernelOp op, mlir::Region &body,
+              llvm::ArrayRef<int64_t> unitDims);
 
 private:
   mlir::ModuleOp module;
