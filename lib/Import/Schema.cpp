@@ -135,8 +135,7 @@ static bool fromJSON(const json::Value &json, StorageEntry &out, Path path) {
 // The program
 //===----------------------------------------------------------------------===//
 
-static bool readGraph(const json::Value &json, ExportedProgram &out,
-                      Path path) {
+bool readGraph(const json::Value &json, Graph &out, Path path) {
   ObjectMapper mapper(json, path);
   return mapper && mapper.map("inputs", out.inputs) &&
          mapper.map("outputs", out.outputs) && mapper.map("nodes", out.nodes) &&
@@ -283,6 +282,8 @@ Expected<ExportedProgram> fp8c::import::parseProgram(StringRef text) {
   if (Error error = readItems(nodes, false, root, readNode))
     return error;
   if (Error error = readItems(tensors, true, root, readTensor))
+    return error;
+  if (Error error = inlineGraphs(program))
     return error;
   return program;
 }

@@ -236,6 +236,17 @@ bool fromJSON(const json::Value &json, Argument &out, Path path) {
     return set(Kind::Bool) && addBool(number->second, inner);
   }
   out.names.push_back(name.str());
+  if (name == "as_graph") {
+    const json::Object *named = value.getAsObject();
+    const json::Value *graph = named ? named->get("graph") : nullptr;
+    if (!graph) {
+      inner.field("graph").report("missing value");
+      return false;
+    }
+    out.graph = std::make_shared<Graph>();
+    return set(Kind::Unknown) &&
+           readGraph(*graph, *out.graph, inner.field("graph"));
+  }
   return set(Kind::Unknown);
 }
 

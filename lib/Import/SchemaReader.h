@@ -32,6 +32,14 @@ bool fromJSON(const llvm::json::Value &json, Argument &out,
               llvm::json::Path path);
 bool fromJSON(const llvm::json::Value &json, Node &out, llvm::json::Path path);
 
+/// Reads a graph, the program's or a node's argument.
+bool readGraph(const llvm::json::Value &json, Graph &out,
+               llvm::json::Path path);
+
+/// Puts the nodes of graphs that only run without gradients in place of the
+/// nodes that call them.
+llvm::Error inlineGraphs(Graph &graph);
+
 } // namespace fp8c::import
 
 #endif // FP8C_LIB_IMPORT_SCHEMAREADER_H

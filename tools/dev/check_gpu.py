@@ -9,7 +9,8 @@ For each model, size and dialect: exported on the GPU, compiled for cpu and the 
     at the export's size and at those of --shapes against eager PyTorch: the distance, below the bar of test/Python/models.py;
     again with every intermediate value and output filled with 0xFF before the call: every byte as before;
     at 1 and 17 rows (--shapes) and none: a result of the right shape, or the error that an amax of nothing is;
-    tiny ones in lock-step with the cpu device, by our own products (whose sums are the cpu's) and by cuBLASLt.
+    in lock-step with the cpu device, by our own products (whose sums are the cpu's), by cuBLASLt's first algorithms and by
+    measured ones.
 
 --sanitize runs tiny models under compute-sanitizer's memcheck, racecheck and initcheck. Needs PyTorch for CUDA; what
 public models need besides (diffusers is not needed, torchao is) as test/Models/public.py says.
@@ -119,8 +120,8 @@ class Checks:
                 continue
             self.check_shape(label, package, work / f"{name}.{size}.{shape}", model, shape)
         self.check_empty(label, package, work / f"{name}.{size}.empty.inputs.safetensors")
-        if size == "tiny" and not self.options.skip_lockstep:
-            for backends in ("own", "fixed"):
+        if not self.options.skip_lockstep:
+            for backends in ("own", "fixed", "auto"):
                 self.check_lockstep(label, package, work / f"{name}.{size}.export.inputs.safetensors", model, backends)
         if size == "real" and not self.options.keep:
             package.unlink()

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,8 @@ struct TensorMeta {
   std::vector<SymInt> strides;
   SymInt offset;
 };
+
+struct Graph;
 
 /// One argument or result of a node: the tagged union of the schema.
 struct Argument {
@@ -78,6 +81,8 @@ struct Argument {
   std::vector<SymInt> ints;
   std::vector<double> floats;
   std::vector<bool> bools;
+  /// Of an unknown argument that is a graph.
+  std::shared_ptr<Graph> graph;
 };
 
 /// An argument with its name in the operator's schema.
@@ -98,6 +103,16 @@ struct Node {
   std::string file;
   unsigned line = 0;
   std::string modulePath;
+};
+
+/// Nodes and what is known of their values.
+struct Graph {
+  std::vector<Argument> inputs, outputs;
+  std::vector<Node> nodes;
+  std::map<std::string, TensorMeta> tensors;
+  std::map<std::string, SymInt> symInts;
+  /// Floats and conditions on sizes, as expressions.
+  std::map<std::string, SymInt> symFloats, symBools;
 };
 
 /// What an input of the graph is.
@@ -135,15 +150,9 @@ struct SymbolRange {
 };
 
 /// models/model.json.
-struct ExportedProgram {
-  std::vector<Argument> inputs, outputs;
+struct ExportedProgram : Graph {
   std::vector<InputSpec> inputSpecs;
   std::vector<OutputSpec> outputSpecs;
-  std::vector<Node> nodes;
-  std::map<std::string, TensorMeta> tensors;
-  std::map<std::string, SymInt> symInts;
-  /// Floats and conditions on sizes, as expressions.
-  std::map<std::string, SymInt> symFloats, symBools;
   std::map<std::string, SymbolRange> ranges;
   std::vector<std::string> guards;
   std::string torchVersion, dialect;
