@@ -126,7 +126,7 @@ void CudaDevice::wait() {
 OwnKernels &CudaDevice::ownKernels() {
   std::lock_guard<std::mutex> lock(mutex);
   if (!kernels)
-    kernels = std::make_unique<OwnKernels>(driver);
+    kernels = std::make_unique<OwnKernels>(driver, capability == 90);
   return *kernels;
 }
 

@@ -18,13 +18,13 @@ using namespace fp8c::rt::cuda;
 
 namespace {
 
-/// Decodes the weights to scratch memory, for the library's product of bf16 or
-/// f16: no library multiplies bf16 with f8.
+/// Decodes the weights to scratch memory, for a product of bf16 or f16: nothing
+/// multiplies bf16 with f8.
 class DecodedProduct : public Command {
 public:
   DecodedProduct(CudaQueue &queue, const PreparedStep &step);
 
-  std::string prepare(CublasLt &library);
+  void prepare(CublasLt *library, std::string why);
   int64_t scratchBytes() const override {
     return decodedAt() + decoded.elements * elementSize(decoded.dtype);
   }
@@ -74,10 +74,11 @@ DecodedProduct::DecodedProduct(CudaQueue &queue, const PreparedStep &step)
   inner.matmul.bDecode = nullptr;
 }
 
-std::string DecodedProduct::prepare(CublasLt &library) {
-  std::string why;
-  product = makeLibraryProduct(queue, library, inner, why);
-  return why;
+void DecodedProduct::prepare(CublasLt *library, std::string why) {
+  if (library)
+    product = makeLibraryProduct(queue, *library, inner, why);
+  if (!product)
+    product = makeOwnProduct(queue, inner, std::move(why));
 }
 
 void DecodedProduct::run() {
@@ -97,17 +98,14 @@ void DecodedProduct::run() {
 }
 
 std::unique_ptr<Command>
-fp8c::rt::cuda::makeDecodedProduct(CudaQueue &queue, CublasLt &library,
+fp8c::rt::cuda::makeDecodedProduct(CudaQueue &queue, CublasLt *library,
                                    const PreparedStep &step, std::string &why) {
   const MatmulArgs &args = step.matmul;
-  why = "weights that are decoded";
   if ((args.bDecodeDType != DType::BF16 && args.bDecodeDType != DType::F16) ||
       (args.b->dtype != DType::E4M3FN && args.b->dtype != DType::E5M2) ||
       args.b->elements != step.product.k * step.product.n || !args.b->elements)
     return nullptr;
   auto product = std::make_unique<DecodedProduct>(queue, step);
-  why = product->prepare(library);
-  if (!why.empty())
-    return nullptr;
+  product->prepare(library, std::move(why));
   return product;
 }

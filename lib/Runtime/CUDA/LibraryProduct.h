@@ -42,8 +42,10 @@ std::unique_ptr<Command> makeLibraryProduct(CudaQueue &queue, CublasLt &library,
                                             const PreparedStep &step,
                                             std::string &why);
 
-/// The same for a product whose weights are decoded.
-std::unique_ptr<Command> makeDecodedProduct(CudaQueue &queue, CublasLt &library,
+/// The product of decoded weights, by the library if there is one and it takes
+/// them, else ours; null where weights of that type are not decoded. `why`:
+/// says why there is no library, then why it is ours.
+std::unique_ptr<Command> makeDecodedProduct(CudaQueue &queue, CublasLt *library,
                                             const PreparedStep &step,
                                             std::string &why);
 

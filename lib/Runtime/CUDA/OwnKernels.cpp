@@ -11,7 +11,7 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-// The kernels' PTX (CMakeLists.txt), each ended by a 0.
+/// The kernels' PTX (Device/CMakeLists.txt), each ended by a 0.
 #define FP8C_EMBED(NAME)                                                       \
   asm(".section .rodata\n"                                                     \
       ".local fp8rt_ptx_" #NAME "\n"                                           \
@@ -20,33 +20,66 @@ using namespace fp8c::rt::cuda;
       ".byte 0\n"                                                              \
       ".previous\n");                                                          \
   extern "C" const char fp8rt_ptx_##NAME[];
-FP8C_EMBED(Move)
-FP8C_EMBED(Product)
-FP8C_EMBED(Attention)
-FP8C_EMBED(FlashAttention)
-FP8C_EMBED(Stall)
-FP8C_EMBED(Decode)
+#define X(NAME) FP8C_EMBED(NAME)
+#include "Images.inc"
+#undef X
+static const std::map<std::string, const char *> kImages = {
+#define X(NAME) {#NAME, fp8rt_ptx_##NAME},
+#include "Images.inc"
+#undef X
+};
 #undef FP8C_EMBED
 
-Function OwnKernels::get(Function &function,
-                         std::unique_ptr<LoadedModule> &module, int which) {
-  static constexpr struct {
-    const char *ptx;
-    const char *name;
-  } kKernels[] = {{fp8rt_ptx_Move, "fp8rt_move"},
-                  {fp8rt_ptx_Product, "fp8rt_product"},
-                  {fp8rt_ptx_Attention, "fp8rt_attention"},
-                  {fp8rt_ptx_FlashAttention, "fp8rt_flash_f16_64"},
-                  {fp8rt_ptx_FlashAttention, "fp8rt_flash_f16_128"},
-                  {fp8rt_ptx_FlashAttention, "fp8rt_flash_bf16_64"},
-                  {fp8rt_ptx_FlashAttention, "fp8rt_flash_bf16_128"},
-                  {fp8rt_ptx_Stall, "fp8rt_stall"},
-                  {fp8rt_ptx_Decode, "fp8rt_decode"}};
+Function OwnKernels::find(const std::string &image, const std::string &name,
+                          uint32_t shared) {
   std::lock_guard<std::mutex> lock(mutex);
+  Function &function = functions[{image, name}];
+  if (function)
+    return function;
+  std::unique_ptr<LoadedModule> &module = modules[image];
   if (!module)
-    module = std::make_unique<LoadedModule>(driver, kKernels[which].ptx,
+    module = std::make_unique<LoadedModule>(driver, kImages.at(image),
                                             "the runtime's kernels");
-  if (!function)
-    function = module->find(kKernels[which].name);
-  return function;
+  Function found = module->find(name.c_str());
+  if (shared)
+    driver.check(
+        driver.functionSetAttribute(found, kMaxDynamicShared, int(shared)),
+        "cuFuncSetAttribute");
+  return function = found;
+}
+
+/// As images are named.
+static std::string name(Type type) {
+  switch (type) {
+  case Type::F16:
+    return "F16";
+  case Type::BF16:
+    return "BF16";
+  case Type::E5M2:
+    return "E5M2";
+  default:
+    return "E4M3FN";
+  }
+}
+
+Function OwnKernels::flashAttention(bool isBF16, bool isWide) {
+  return find("FlashAttention",
+              std::string(isBF16 ? "fp8rt_flash_bf16" : "fp8rt_flash_f16") +
+                  (isWide ? "_128" : "_64"));
+}
+
+Function OwnKernels::tileProduct(Type a, Type b, bool isLarge, bool isPromoted,
+                                 uint32_t &outShared) {
+  outShared = (hasWarpgroups ? kWarpgroupStages : kWarpStages) *
+              getStageBytes(isLarge ? kLargeTile : kSmallTile);
+  return find((hasWarpgroups ? "Warpgroups_" : "Warps_") + name(a) + "_" +
+                  name(b),
+              std::string(isLarge ? "fp8rt_tile_large" : "fp8rt_tile_small") +
+                  (isPromoted ? "_promoted" : ""),
+              outShared);
+}
+
+Function OwnKernels::rowProduct(Type a, Type b, bool isUpTo16) {
+  return find("Rows_" + name(a) + "_" + name(b),
+              isUpTo16 ? "fp8rt_rows_16" : "fp8rt_rows_8");
 }

@@ -10,38 +10,43 @@
 #define FP8C_LIB_RUNTIME_CUDA_OWNKERNELS_H
 
 #include "CudaQueue.h"
+#include "Device/Kernels.h"
+
+#include <map>
 
 namespace fp8c::rt::cuda {
 
-/// Functions of Device/*.cpp. Each file is one module, loaded when it is first
-/// used: the driver compiles it then.
+/// Functions of Device/*.cpp. Each file, for each pair of types, is one module,
+/// loaded when it is first used: the driver compiles it then.
 class OwnKernels {
 public:
-  explicit OwnKernels(const Driver &driver) : driver(driver) {}
+  OwnKernels(const Driver &driver, bool hasWarpgroups)
+      : driver(driver), hasWarpgroups(hasWarpgroups) {}
 
   /// Waits as many nanoseconds as its parameter says.
-  Function stall() { return get(stallFunction, stallModule, 7); }
-  Function decode() { return get(decodeFunction, decodeModule, 8); }
-  Function move() { return get(moveFunction, moveModule, 0); }
-  Function product() { return get(productFunction, productModule, 1); }
-  Function attention() { return get(attentionFunction, attentionModule, 2); }
+  Function stall() { return find("Stall", "fp8rt_stall"); }
+  Function decode() { return find("Decode", "fp8rt_decode"); }
+  Function move() { return find("Move", "fp8rt_move"); }
+  Function product() { return find("Product", "fp8rt_product"); }
+  Function attention() { return find("Attention", "fp8rt_attention"); }
   /// Attention on tensor cores for head dims of up to 64 or of up to 128.
-  Function flashAttention(bool isBF16, bool isWide) {
-    int which = 2 * isBF16 + isWide;
-    return get(flashFunctions[which], flashModule, 3 + which);
-  }
+  Function flashAttention(bool isBF16, bool isWide);
+  /// Products on tensor cores in tiles of one size, and the bytes of shared
+  /// memory that a block takes.
+  Function tileProduct(Type a, Type b, bool isLarge, bool isPromoted,
+                       uint32_t &outShared);
+  /// Products of up to 8 or of up to 16 rows.
+  Function rowProduct(Type a, Type b, bool isUpTo16);
 
 private:
-  Function get(Function &function, std::unique_ptr<LoadedModule> &module,
-               int which);
+  Function find(const std::string &image, const std::string &name,
+                uint32_t shared = 0);
 
   const Driver &driver;
+  const bool hasWarpgroups;
   std::mutex mutex;
-  std::unique_ptr<LoadedModule> moveModule, productModule, attentionModule,
-      flashModule, stallModule, decodeModule;
-  Function stallFunction = nullptr, decodeFunction = nullptr,
-           moveFunction = nullptr, productFunction = nullptr,
-           attentionFunction = nullptr, flashFunctions[4] = {};
+  std::map<std::string, std::unique_ptr<LoadedModule>> modules;
+  std::map<std::pair<std::string, std::string>, Function> functions;
 };
 
 std::unique_ptr<Command> makeCopy(CudaQueue &queue, const PreparedStep &step);
@@ -49,6 +54,8 @@ std::unique_ptr<Command> makeFill(CudaQueue &queue, const PreparedStep &step);
 /// `why` says why no library computes it.
 std::unique_ptr<Command>
 makeOwnProduct(CudaQueue &queue, const PreparedStep &step, std::string why);
+/// Whether our product reads and decodes the weights of few rows at once.
+bool decodesRows(const PreparedStep &step);
 
 } // namespace fp8c::rt::cuda
 

@@ -14,18 +14,22 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-/// For tests of our own product: it computes everything.
 std::unique_ptr<Command> fp8c::rt::cuda::makeProduct(CudaQueue &queue,
                                                      const PreparedStep &step) {
-  if (queue.backends == FP8RT_BACKENDS_OWN)
-    return makeOwnProduct(queue, step, "its own kernels are asked for");
-  CublasLt *library = queue.device.cublasLt();
-  if (!library)
-    return makeOwnProduct(queue, step, "there is no libcublasLt.so.13 or .12");
-  std::string why;
-  std::unique_ptr<Command> command =
-      step.matmul.bDecode ? makeDecodedProduct(queue, *library, step, why)
-                          : makeLibraryProduct(queue, *library, step, why);
+  if (decodesRows(step))
+    return makeOwnProduct(
+        queue, step, "it decodes the weights of few rows as it reads them");
+  CublasLt *library = nullptr;
+  std::string why = "its own kernels are asked for";
+  if (queue.backends != FP8RT_BACKENDS_OWN) {
+    library = queue.device.cublasLt();
+    why = "there is no libcublasLt.so.13 or .12";
+  }
+  std::unique_ptr<Command> command;
+  if (step.matmul.bDecode)
+    command = makeDecodedProduct(queue, library, step, why);
+  else if (library)
+    command = makeLibraryProduct(queue, *library, step, why);
   return command ? std::move(command)
                  : makeOwnProduct(queue, step, std::move(why));
 }

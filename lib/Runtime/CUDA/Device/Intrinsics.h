@@ -13,6 +13,8 @@
 
 #define FP8C_KERNEL extern "C" __attribute__((nvptx_kernel))
 #define FP8C_SHARED __attribute__((address_space(3)))
+/// For what holds registers of a kernel in arrays or by reference.
+#define FP8C_INLINE inline __attribute__((always_inline))
 
 namespace fp8c::rt::cuda {
 
@@ -123,6 +125,12 @@ inline float load(Type type, const void *data, int64_t index) {
   return 0;
 }
 
+/// Out of line, for kernels that load little in this way.
+__attribute__((noinline)) inline float loadAny(Type type, const void *data,
+                                               int64_t index) {
+  return load(type, data, index);
+}
+
 /// One rounding to nearest, ties to even.
 inline void store(Type type, void *data, int64_t index, float value,
                   bool saturate) {
@@ -148,6 +156,12 @@ inline void store(Type type, void *data, int64_t index, float value,
   default:
     break;
   }
+}
+
+/// Out of line, for kernels that store little in this way.
+__attribute__((noinline)) inline void
+storeAny(Type type, void *data, int64_t index, float value, bool saturate) {
+  store(type, data, index, value, saturate);
 }
 
 /// The value after one rounding to BF16 or F16; of F32 itself.

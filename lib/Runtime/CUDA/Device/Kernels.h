@@ -85,6 +85,25 @@ struct ProductParams {
 constexpr uint32_t kProductTile = 64;
 constexpr uint32_t kProductThreads = 256;
 
+/// TileProduct.cpp: a block computes a tile of the result of one of two sizes;
+/// so many stages of K, 128 bytes of each row and a scale, are in shared
+/// memory.
+constexpr uint32_t kLargeTile = 128;
+constexpr uint32_t kLargeTileThreads = 256;
+constexpr uint32_t kSmallTile = 64;
+constexpr uint32_t kSmallTileThreads = 128;
+constexpr uint32_t kWarpStages = 3;
+constexpr uint32_t kWarpgroupStages = 6;
+/// Bytes of shared memory of a stage of square tiles.
+constexpr uint32_t getStageBytes(uint32_t tile) {
+  return 2 * tile * (128 + sizeof(float));
+}
+
+/// RowProduct.cpp: a block computes so many columns of up to 16 rows.
+constexpr uint32_t kRowColumns = 16;
+constexpr uint32_t kRowThreads = 256;
+constexpr uint32_t kMostRows = 16;
+
 /// Weights of f8 to rows of `k` elements of F16 or BF16: target[n][k] = b[k][n]
 /// times its scale, rounded.
 struct DecodeParams {
