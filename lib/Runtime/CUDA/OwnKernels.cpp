@@ -70,8 +70,8 @@ Function OwnKernels::flashAttention(bool isBF16, bool isWide) {
 
 Function OwnKernels::tileProduct(Type a, Type b, bool isLarge, bool isPromoted,
                                  uint32_t &outShared) {
-  outShared = (hasWarpgroups ? kWarpgroupStages : kWarpStages) *
-              getStageBytes(isLarge ? kLargeTile : kSmallTile);
+  outShared = getTileShared(hasWarpgroups ? kWarpgroupStages : kWarpStages,
+                            isLarge ? kLargeTile : kSmallTile);
   return find((hasWarpgroups ? "Warpgroups_" : "Warps_") + name(a) + "_" +
                   name(b),
               std::string(isLarge ? "fp8rt_tile_large" : "fp8rt_tile_small") +

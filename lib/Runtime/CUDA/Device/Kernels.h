@@ -94,9 +94,10 @@ constexpr uint32_t kSmallTile = 64;
 constexpr uint32_t kSmallTileThreads = 128;
 constexpr uint32_t kWarpStages = 3;
 constexpr uint32_t kWarpgroupStages = 6;
-/// Bytes of shared memory of a stage of square tiles.
-constexpr uint32_t getStageBytes(uint32_t tile) {
-  return 2 * tile * (128 + sizeof(float));
+/// Bytes of shared memory of a block: stages, and a scale of each row, a scale
+/// and a bias of each column.
+constexpr uint32_t getTileShared(uint32_t stages, uint32_t tile) {
+  return (stages * 2 * (128 + sizeof(float)) + 3 * sizeof(float)) * tile;
 }
 
 /// RowProduct.cpp: a block computes so many columns of up to 16 rows.

@@ -17,60 +17,80 @@ namespace fp8c::rt::cuda {
 /// Neighbouring results of a row that a thread stores at once.
 constexpr uint32_t kResultUnit = 8;
 
-/// Scales, bias, amax, conversion: `kResultUnit` columns from `n0` on.
+/// What each row and column of a tile of M x N results is multiplied with, and
+/// what is added to each column, in shared memory.
+template <uint32_t M, uint32_t N> struct Factors {
+  FP8C_SHARED float *row, *column, *bias;
+
+  FP8C_INLINE explicit Factors(uint32_t shared)
+      : row(reinterpret_cast<FP8C_SHARED float *>(uintptr_t(shared))),
+        column(row + M), bias(column + N) {}
+
+  /// By M + N threads. `isScaled`: sums have their scales already.
+  FP8C_INLINE void read(const ProductParams &p, const BatchOffsets &base,
+                        int64_t m0, int64_t n0, bool isScaled) const {
+    const uint32_t i = threadIndex();
+    float scale = 1;
+    if (i < M) {
+      const MatrixParams &s = p.aScale.scale;
+      if (!isScaled && m0 + i < p.m)
+        scale =
+            loadScale(s, base.aScale + scaleOffset(m0 + i, p.aScale.rowBlock,
+                                                   s.rowStride));
+      row[i] = scale;
+      return;
+    }
+    const int64_t n = n0 + i - M;
+    const MatrixParams &s = p.bScale.scale;
+    float add = 0;
+    if (n < p.n) {
+      if (!isScaled)
+        scale = loadScale(s, base.bScale + scaleOffset(n, p.bScale.columnBlock,
+                                                       s.columnStride));
+      if (p.bias.data && !p.bias.rowStride)
+        add = loadAny(p.bias.type, p.bias.data,
+                      base.bias + n * p.bias.columnStride);
+    }
+    column[i - M] = scale;
+    bias[i - M] = add;
+  }
+};
+
+/// Bias, amax, conversion of `kResultUnit` columns from `n0` on.
 class ResultWriter {
 public:
-  /// `isScaled`: sums have their scales already.
   FP8C_INLINE ResultWriter(const ProductParams &p, const BatchOffsets &base,
-                           int64_t n0, bool isScaled)
-      : p(p), base(base), n0(n0), isScaled(isScaled) {
+                           int64_t n0)
+      : p(p), base(base), n0(n0),
+        resultScale(p.resultScale ? *p.resultScale : 1.0f) {
     const int64_t left = p.n - n0;
     count = left <= 0 ? 0 : left < kResultUnit ? uint32_t(left) : kResultUnit;
-#pragma unroll
-    for (uint32_t i = 0; i < kResultUnit; ++i) {
-      const int64_t n = n0 + (i < count ? i : 0);
-      columnScale[i] = 1;
-      if (count && !isScaled)
-        columnScale[i] =
-            loadScale(p.bScale.scale,
-                      base.bScale + scaleOffset(n, p.bScale.columnBlock,
-                                                p.bScale.scale.columnStride));
-      bias[i] = 0;
-      if (count && p.bias.data && !p.bias.rowStride)
-        bias[i] = loadAny(p.bias.type, p.bias.data,
-                          base.bias + n * p.bias.columnStride);
-    }
+    isWide = count == kResultUnit && p.d.columnStride == 1;
   }
 
-  FP8C_INLINE void write(int64_t m, const float (&sums)[kResultUnit]) {
-    if (m >= p.m || !count)
+  /// Of row `m`; `values` have their scales and biases of columns.
+  FP8C_INLINE void write(int64_t m, float (&values)[kResultUnit]) {
+    if (m >= p.m)
       return;
-    float rowScale = 1;
-    if (!isScaled)
-      rowScale = loadScale(p.aScale.scale,
-                           base.aScale + scaleOffset(m, p.aScale.rowBlock,
-                                                     p.aScale.scale.rowStride));
-    float values[kResultUnit];
+    if (p.bias.data && p.bias.rowStride)
+#pragma unroll
+      for (uint32_t i = 0; i < kResultUnit; ++i)
+        if (i < count)
+          values[i] += loadAny(p.bias.type, p.bias.data,
+                               base.bias + m * p.bias.rowStride +
+                                   (n0 + i) * p.bias.columnStride);
 #pragma unroll
     for (uint32_t i = 0; i < kResultUnit; ++i) {
-      float value = sums[i];
-      if (!isScaled)
-        value *= rowScale * columnScale[i];
-      if (p.bias.data)
-        value += p.bias.rowStride && i < count
-                     ? loadAny(p.bias.type, p.bias.data,
-                               base.bias + m * p.bias.rowStride +
-                                   (n0 + i) * p.bias.columnStride)
-                     : bias[i];
-      const uint32_t bits = asBits(value) & 0x7FFFFFFF;
+      const uint32_t bits = asBits(values[i]) & 0x7FFFFFFF;
       amax = i < count && bits > amax ? bits : amax;
-      values[i] = p.resultScale ? value * *p.resultScale : value;
+      if (p.resultScale)
+        values[i] *= resultScale;
     }
     store(base.d + m * p.d.rowStride + n0 * p.d.columnStride, values);
   }
 
   /// By all threads of the warp.
-  void finish() {
+  FP8C_INLINE void finish() {
     if (p.amax)
       reduceAmax(p.amax, amax);
   }
@@ -78,18 +98,15 @@ public:
 private:
   FP8C_INLINE void store(int64_t at, const float (&values)[kResultUnit]) const {
     void *data = const_cast<void *>(p.d.data);
-    const bool isHalf = p.d.type == Type::BF16 || p.d.type == Type::F16;
-    if (isHalf && count == kResultUnit && p.d.columnStride == 1) {
+    if (isWide && (p.d.type == Type::BF16 || p.d.type == Type::F16)) {
       uint16_t *to = static_cast<uint16_t *>(data) + at;
       if (uint64_t(to) % kChunkBytes == 0) {
         Chunk chunk;
 #pragma unroll
-        for (uint32_t i = 0; i < 4; ++i) {
-          const float low = values[2 * i], high = values[2 * i + 1];
+        for (uint32_t i = 0; i < 4; ++i)
           chunk[i] = p.d.type == Type::BF16
-                         ? encodeBF16(low) | uint32_t(encodeBF16(high)) << 16
-                         : encodeF16(low) | uint32_t(encodeF16(high)) << 16;
-        }
+                         ? packBF16(values[2 * i], values[2 * i + 1])
+                         : packF16(values[2 * i], values[2 * i + 1]);
         *reinterpret_cast<Chunk *>(to) = chunk;
         return;
       }
@@ -104,9 +121,9 @@ private:
   const ProductParams &p;
   const BatchOffsets &base;
   int64_t n0;
-  bool isScaled;
+  float resultScale;
   uint32_t count, amax = 0;
-  float columnScale[kResultUnit], bias[kResultUnit];
+  bool isWide;
 };
 
 } // namespace fp8c::rt::cuda

@@ -30,19 +30,26 @@ namespace {
 constexpr Type kA = Type::FP8C_A, kB = Type::FP8C_B;
 constexpr uint32_t kWarps = kRowThreads / 32;
 constexpr bool kIsDecoded = isF8(kB) && !isF8(kA);
-/// Elements that a lane loads at once, and a warp: 128 bytes of weights or, of
-/// decoded ones, 64.
+/// Elements that a lane loads at once, and a warp: 128 bytes of each column.
 constexpr uint32_t kUnit = kChunkBytes / sizeOf(kB);
 constexpr uint32_t kUnits = 2;
 constexpr uint32_t kWarpK = 4 * kUnit * kUnits;
 /// Multiplications of a unit.
 constexpr uint32_t kSteps = kIsDecoded ? 4 : 2;
-/// Loads of the weights under way: so many times `kWarpK`.
-constexpr uint32_t kDepth = 4;
 
 Chunk loadChunk(const void *data, int64_t index, uint32_t size) {
   return *reinterpret_cast<const Chunk *>(static_cast<const uint8_t *>(data) +
                                           index * size);
+}
+
+/// The same of what is read once; from any byte.
+Chunk loadOnce(const void *data, int64_t byte) {
+  const auto *at = static_cast<const uint8_t *>(data) + byte;
+  Chunk c;
+  asm("ld.global.nc.L1::no_allocate.L2::128B.v4.b32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
+      : "l"(at));
+  return c;
 }
 
 /// Two f8 codes, times a scale, rounded to kA.
@@ -54,12 +61,7 @@ Chunk loadChunk(const void *data, int64_t index, uint32_t size) {
     asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(uint16_t(codes)));
   const float low = decodeF16(uint16_t(halves)) * scale;
   const float high = decodeF16(uint16_t(halves >> 16)) * scale;
-  uint32_t bits;
-  if constexpr (kA == Type::BF16)
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-  else
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-  return bits;
+  return kA == Type::BF16 ? packBF16(low, high) : packF16(low, high);
 }
 
 /// Where the scales of one column or row are.
@@ -91,90 +93,91 @@ FP8C_INLINE void computeRows(const ProductParams &p) {
         s.scale.rowStride, s.rowBlock};
   };
 
-  Fragment sums[Groups] = {};
-#pragma unroll 1
-  for (int64_t k0 = int64_t(warp) * kWarpK; k0 < p.k;
-       k0 += int64_t(kWarps) * kWarpK * kDepth) {
-    Chunk weights[kDepth][kUnits][2];
+  // Warps take turns along K; loads of a warp's next piece are under way while
+  // one is multiplied.
+  constexpr int64_t kTurn = int64_t(kWarps) * kWarpK;
+  struct Piece {
+    Chunk of[kUnits][2];
+  };
+  auto read = [&](Piece &piece, int64_t start) __attribute__((always_inline)) {
 #pragma unroll
-    for (uint32_t d = 0; d < kDepth; ++d)
+    for (uint32_t u = 0; u < kUnits; ++u)
 #pragma unroll
-      for (uint32_t u = 0; u < kUnits; ++u)
-#pragma unroll
-        for (uint32_t h = 0; h < 2; ++h) {
-          const int64_t k = k0 + d * (kWarps * kWarpK) + (4 * u + t) * kUnit;
-          weights[d][u][h] = hasColumn[h] && k < p.k
-                                 ? loadChunk(p.b.data, bAt[h] + k, sizeOf(kB))
-                                 : Chunk(0);
-        }
-#pragma unroll
-    for (uint32_t d = 0; d < kDepth; ++d) {
-      const int64_t start = k0 + d * (kWarps * kWarpK);
-      if (start >= p.k)
-        break;
-      float decode[2] = {1, 1};
-      if constexpr (kIsDecoded)
-#pragma unroll
-        for (uint32_t h = 0; h < 2; ++h)
-          decode[h] = columnScale(p.bDecode, base.bDecode, h).get(start);
-      // Sums of 128 bytes of K are added in f32 by themselves.
-      Fragment part[Groups] = {};
-#pragma unroll
-      for (uint32_t u = 0; u < kUnits; ++u) {
+      for (uint32_t h = 0; h < 2; ++h) {
         const int64_t k = start + (4 * u + t) * kUnit;
-        uint32_t left[2][2 * kSteps];
+        piece.of[u][h] = hasColumn[h] && k < p.k
+                             ? loadOnce(p.b.data, (bAt[h] + k) * sizeOf(kB))
+                             : Chunk(0);
+      }
+  };
+  Fragment sums[Groups] = {};
+  Piece next;
+  read(next, int64_t(warp) * kWarpK);
+#pragma unroll 1
+  for (int64_t start = int64_t(warp) * kWarpK; start < p.k; start += kTurn) {
+    const Piece weights = next;
+    read(next, start + kTurn);
+    float decode[2] = {1, 1};
+    if constexpr (kIsDecoded)
 #pragma unroll
-        for (uint32_t h = 0; h < 2; ++h)
+      for (uint32_t h = 0; h < 2; ++h)
+        decode[h] = columnScale(p.bDecode, base.bDecode, h).get(start);
+    // Sums of 128 bytes of K are added in f32 by themselves.
+    Fragment part[Groups] = {};
 #pragma unroll
-          for (uint32_t i = 0; i < 2 * kSteps; ++i)
-            if constexpr (kIsDecoded)
-              left[h][i] =
-                  decodePair(weights[d][u][h][i / 2] >> i % 2 * 16, decode[h]);
-            else
-              left[h][i] = weights[d][u][h][i];
+    for (uint32_t u = 0; u < kUnits; ++u) {
+      const int64_t k = start + (4 * u + t) * kUnit;
+      uint32_t left[2][2 * kSteps];
 #pragma unroll
-        for (uint32_t j = 0; j < Groups; ++j) {
-          const int64_t m = 8 * j + g;
-          uint32_t right[2 * kSteps] = {};
-          if (m < p.m && k < p.k)
+      for (uint32_t h = 0; h < 2; ++h)
 #pragma unroll
-            for (uint32_t i = 0; i < kSteps / 2; ++i) {
-              const Chunk chunk = loadChunk(p.a.data,
-                                            base.a + m * p.a.rowStride + k +
-                                                i * (kChunkBytes / sizeOf(kA)),
-                                            sizeOf(kA));
+        for (uint32_t i = 0; i < 2 * kSteps; ++i)
+          if constexpr (kIsDecoded)
+            left[h][i] =
+                decodePair(weights.of[u][h][i / 2] >> i % 2 * 16, decode[h]);
+          else
+            left[h][i] = weights.of[u][h][i];
 #pragma unroll
-              for (uint32_t w = 0; w < 4; ++w)
-                right[4 * i + w] = chunk[w];
-            }
+      for (uint32_t j = 0; j < Groups; ++j) {
+        const int64_t m = 8 * j + g;
+        uint32_t right[2 * kSteps] = {};
+        if (m < p.m && k < p.k)
 #pragma unroll
-          for (uint32_t i = 0; i < kSteps; ++i) {
-            const uint32_t columns[4] = {left[0][2 * i], left[1][2 * i],
-                                         left[0][2 * i + 1],
-                                         left[1][2 * i + 1]};
-            multiply<kIsDecoded ? kA : kB, kA>(part[j], columns, right[2 * i],
-                                               right[2 * i + 1]);
+          for (uint32_t i = 0; i < kSteps / 2; ++i) {
+            const Chunk chunk = loadChunk(p.a.data,
+                                          base.a + m * p.a.rowStride + k +
+                                              i * (kChunkBytes / sizeOf(kA)),
+                                          sizeOf(kA));
+#pragma unroll
+            for (uint32_t w = 0; w < 4; ++w)
+              right[4 * i + w] = chunk[w];
           }
+#pragma unroll
+        for (uint32_t i = 0; i < kSteps; ++i) {
+          const uint32_t columns[4] = {left[0][2 * i], left[1][2 * i],
+                                       left[0][2 * i + 1], left[1][2 * i + 1]};
+          multiply<kIsDecoded ? kA : kB, kA>(part[j], columns, right[2 * i],
+                                             right[2 * i + 1]);
         }
       }
-#pragma unroll
-      for (uint32_t j = 0; j < Groups; ++j)
-#pragma unroll
-        for (uint32_t c = 0; c < 4; ++c) {
-          float value = part[j].c[c];
-          if (isScaled) {
-            const int64_t m = 8 * j + 2 * t + c % 2;
-            const ScaleLine row{
-                p.aScale.scale,
-                base.aScale + scaleOffset(m < p.m ? m : 0, p.aScale.rowBlock,
-                                          p.aScale.scale.rowStride),
-                p.aScale.scale.columnStride, p.aScale.columnBlock};
-            value *= row.get(start) *
-                     columnScale(p.bScale, base.bScale, c / 2).get(start);
-          }
-          sums[j].c[c] += value;
-        }
     }
+#pragma unroll
+    for (uint32_t j = 0; j < Groups; ++j)
+#pragma unroll
+      for (uint32_t c = 0; c < 4; ++c) {
+        float value = part[j].c[c];
+        if (isScaled) {
+          const int64_t m = 8 * j + 2 * t + c % 2;
+          const ScaleLine row{
+              p.aScale.scale,
+              base.aScale + scaleOffset(m < p.m ? m : 0, p.aScale.rowBlock,
+                                        p.aScale.scale.rowStride),
+              p.aScale.scale.columnStride, p.aScale.columnBlock};
+          value *= row.get(start) *
+                   columnScale(p.bScale, base.bScale, c / 2).get(start);
+        }
+        sums[j].c[c] += value;
+      }
   }
 #pragma unroll
   for (uint32_t j = 0; j < Groups; ++j)

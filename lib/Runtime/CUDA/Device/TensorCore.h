@@ -74,7 +74,7 @@ FP8C_INLINE void loadMatrices(uint32_t (&r)[4], uint32_t address) {
                : "memory");
 }
 
-/// Copies `bytes` of 16 to shared memory, fills the rest with 0.
+/// Copies 16 bytes to shared memory, or fills them with 0 if `bytes` is 0.
 inline void copyChunk(uint32_t to, const void *from, uint32_t bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :

@@ -70,7 +70,7 @@ struct Rows {
 template <uint32_t Height, uint32_t Threads, uint32_t Size>
 __attribute__((noinline)) void readContiguous(Rows rows, uint32_t tile,
                                               int64_t offset) {
-#pragma unroll 1
+#pragma unroll 2
   for (uint32_t i = threadIndex(); i < Height * kTileChunks; i += Threads) {
     const uint32_t row = i / kTileChunks, chunk = i % kTileChunks;
     const uint8_t *begin = rows.first + row * rows.rowBytes;
@@ -122,17 +122,18 @@ public:
   /// waitForCopies() and a barrier.
   FP8C_INLINE void read(uint32_t tile, uint32_t index) const {
     const int64_t offset = int64_t(index) * kTileBytes;
-    if (!isAligned) {
+    // A copy of less than a chunk would touch all of it.
+    const bool isCut =
+        rows.k * Size % kChunkBytes && offset + kTileBytes > rows.k * Size;
+    if (!isAligned || isCut) {
       if (rows.kStride == 1)
         readContiguous<Height, Threads, Size>(rows, tile, offset);
       else
         readStrided<Height, Threads, Size>(rows, tile, offset);
       return;
     }
-    const int64_t left = rows.k * Size - offset - chunk() * kChunkBytes;
-    const uint32_t bytes = left <= 0             ? 0
-                           : left >= kChunkBytes ? kChunkBytes
-                                                 : uint32_t(left);
+    const uint32_t bytes =
+        offset + chunk() * kChunkBytes < rows.k * Size ? kChunkBytes : 0;
     const uint32_t to = tile + tileOffset(row(), chunk());
 #pragma unroll
     for (uint32_t i = 0; i < Height; i += kRowsAtOnce)

@@ -128,6 +128,8 @@ FP8C_INLINE void computeProduct(const ProductParams &p) {
 #pragma unroll 1
   for (uint32_t i = 0; i < kAhead; ++i)
     read(i);
+  const Factors<kM, kN> factors(shared + kScalesAt + kStages * kScales);
+  factors.read(p, base, m0, n0, isScaled);
   typename Tiles::Sums sums = {};
 #pragma unroll 1
   for (uint32_t i = 0; i < tiles; ++i) {
@@ -172,14 +174,26 @@ FP8C_INLINE void computeProduct(const ProductParams &p) {
   constexpr uint32_t kUnits = kN / kResultUnit;
   static_assert(kThreads % kUnits == 0);
   const uint32_t column = threadIndex() % kUnits * kResultUnit;
-  ResultWriter writer(p, base, n0 + column, isScaled);
+  float columnScale[kResultUnit], bias[kResultUnit];
+#pragma unroll
+  for (uint32_t i = 0; i < kResultUnit; ++i) {
+    columnScale[i] = factors.column[column + i];
+    bias[i] = factors.bias[column + i];
+  }
+  ResultWriter writer(p, base, n0 + column);
 #pragma unroll 1
   for (uint32_t row = threadIndex() / kUnits; row < kM;
        row += kThreads / kUnits) {
+    const float rowScale = factors.row[row];
     float values[kResultUnit];
 #pragma unroll
-    for (uint32_t i = 0; i < kResultUnit; ++i)
+    for (uint32_t i = 0; i < kResultUnit; ++i) {
       values[i] = results[row * kPitch + column + i];
+      if (!isScaled)
+        values[i] *= rowScale * columnScale[i];
+      if (p.bias.data)
+        values[i] += bias[i];
+    }
     writer.write(m0 + row, values);
   }
   writer.finish();
