@@ -121,7 +121,7 @@ LogicalResult PlanBuilder::writeCommand(Operation *op) {
         builder, valueOf(attention.getQuery()), valueOf(attention.getKey()),
         valueOf(attention.getValue()), valueOf(attention.getOut()),
         valueOf(attention.getMask()), attention.getScale().convertToDouble(),
-        attention.getCausal(), attention.getF32Probabilities());
+        attention.getCausal());
     SmallVector<Value> reads{attention.getQuery(), attention.getKey(),
                              attention.getValue()};
     if (attention.getMask())

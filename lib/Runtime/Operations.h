@@ -41,8 +41,6 @@ struct AttentionArgs {
   const Tensor *mask = nullptr;
   float scale = 1;
   bool causal = false;
-  /// Probabilities that the graph spells in f32; a device may round them.
-  bool f32Probabilities = false;
 };
 
 /// The sizes of a product, or of attention as one: queries, keys, head dim and

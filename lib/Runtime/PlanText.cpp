@@ -275,8 +275,7 @@ std::string Printer::command(const wire::Step &step) const {
     return "attention (" + value(a.query()) + ", " + value(a.key()) + ", " +
            value(a.value()) + ") into " + value(a.out()) +
            optional("mask", a.mask()) + " scale " +
-           std::string(number, end.ptr) + (a.causal() ? " causal" : "") +
-           (a.f32_probabilities() ? " f32_probabilities" : "");
+           std::string(number, end.ptr) + (a.causal() ? " causal" : "");
   }
   case wire::Command::Copy:
     return "copy " + value(step.command_as_Copy()->src()) + " to " +

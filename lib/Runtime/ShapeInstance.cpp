@@ -186,7 +186,6 @@ void ShapeInstance::prepare(PreparedStep &step) {
     args.mask = optional(a.mask());
     args.scale = static_cast<float>(a.scale());
     args.causal = a.causal();
-    args.f32Probabilities = a.f32_probabilities();
     step.product = checkAttention(args, where);
     break;
   }

@@ -326,15 +326,14 @@ struct RecognizeAttention : OpRewritePattern<linalg::GenericOp> {
       scale = usual;
     auto attention = fp8::AttentionOp::create(
         rewriter, op.getLoc(), type, query.source, key.source, value.source,
-        mask, rewriter.getF64FloatAttr(scale), /*causal=*/UnitAttr(),
-        /*f32_probabilities=*/rewriter.getUnitAttr());
+        mask, rewriter.getF64FloatAttr(scale), /*causal=*/UnitAttr());
     if (Attribute name = op->getAttr(fp8::kNodeAttr))
       attention->setAttr(fp8::kNodeAttr, name);
     remark::passed(op->getLoc(), remark::RemarkOpts::name("recognized")
                                      .category("fp8-recognize-attention"))
         << remark::add(
-               "attention in f32 became fp8.attention; tensor cores round "
-               "its exponentials to the type of v");
+               "attention in f32 became fp8.attention, which rounds its "
+               "exponentials to the type of v");
     rewriter.replaceOp(op, attention);
     return success();
   }

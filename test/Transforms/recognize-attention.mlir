@@ -6,7 +6,7 @@
 #heads = affine_map<(d0, d1, d2, d3) -> (d0, 0, d2, d3)>
 
 // CHECK-LABEL: func.func @plain
-// CHECK-NEXT: %[[R:.*]] = fp8.attention %arg0, %arg1, %arg2 scale = 2.500000e-01 f32_probabilities {fp8.node = "result"}
+// CHECK-NEXT: %[[R:.*]] = fp8.attention %arg0, %arg1, %arg2 scale = 2.500000e-01 {fp8.node = "result"}
 // CHECK-NEXT: return %[[R]]
 func.func @plain(%q: tensor<2x4x17x16xbf16>, %k: tensor<2x4x17x16xbf16>, %v: tensor<2x4x17x16xbf16>) -> tensor<2x4x17x16xbf16> {
   %false = arith.constant false
@@ -117,7 +117,7 @@ func.func @plain(%q: tensor<2x4x17x16xbf16>, %k: tensor<2x4x17x16xbf16>, %v: ten
 }
 
 // CHECK-LABEL: func.func @masked
-// CHECK-NEXT: %[[R:.*]] = fp8.attention %arg0, %arg1, %arg2 mask(%arg3 : tensor<2x1x17x17xbf16>) scale = 2.500000e-01 f32_probabilities
+// CHECK-NEXT: %[[R:.*]] = fp8.attention %arg0, %arg1, %arg2 mask(%arg3 : tensor<2x1x17x17xbf16>) scale = 2.500000e-01
 // CHECK-NEXT: return %[[R]]
 func.func @masked(%q: tensor<2x4x17x16xbf16>, %k: tensor<2x4x17x16xbf16>, %v: tensor<2x4x17x16xbf16>, %mask: tensor<2x1x17x17xbf16>) -> tensor<2x4x17x16xbf16> {
   %false = arith.constant false

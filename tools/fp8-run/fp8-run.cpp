@@ -283,23 +283,28 @@ static bool runLockstep(Session &session, std::vector<HostTensor> &arguments,
   std::map<std::string, compare::TensorView, std::less<>> views;
   for (const auto &[name, tensor] : reference.trace)
     views.emplace(name, tensor.view());
-  compare::Lockstep lockstep([&](std::string_view node) {
-    auto found = views.find(node);
-    return found == views.end() ? nullptr : &found->second;
-  });
   Results results;
   session.setState(initial);
   for (int64_t i = 0; i + 1 < options.calls; ++i)
     session.call(arguments, results);
   // The last call begins with the reference's buffers too.
   TensorMap state = session.getState();
+  std::set<std::string, std::less<>> guessed;
   for (auto &[name, tensor] : state) {
     auto found = reference.buffers.find(name);
     if (found != reference.buffers.end() && found->second.dims == tensor.dims &&
         found->second.dtype == tensor.dtype)
       tensor = found->second;
+    else if (options.calls > 1)
+      guessed.insert(name);
   }
   session.setState(state);
+  compare::Lockstep lockstep(
+      [&](std::string_view node) {
+        auto found = views.find(node);
+        return found == views.end() ? nullptr : &found->second;
+      },
+      std::move(guessed));
   session.setObserver(&lockstep);
   session.call(arguments, results);
   session.setObserver(nullptr);

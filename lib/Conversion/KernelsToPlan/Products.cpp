@@ -133,7 +133,6 @@ void Entry::convertAttention(fp8::AttentionOp op) {
   Value result = getBuffer(op.getResult());
   nameCommand(plan::AttentionOp::create(builder, op.getLoc(), query, key, value,
                                         result, mask, op.getScaleAttr(),
-                                        op.getCausalAttr(),
-                                        op.getF32ProbabilitiesAttr()),
+                                        op.getCausalAttr()),
               op);
 }

@@ -106,8 +106,7 @@ static Results attention(ImportContext &c) {
   Value result = fp8::AttentionOp::create(
       g.getBuilder(), g.getLoc(), g.getType(resultSizes, c.outputType()), q, k,
       v, mask, g.getBuilder().getF64FloatAttr(scale),
-      c.boolean("is_causal") ? g.getBuilder().getUnitAttr() : UnitAttr(),
-      /*f32_probabilities=*/UnitAttr());
+      c.boolean("is_causal") ? g.getBuilder().getUnitAttr() : UnitAttr());
   g.setSizes(result, resultSizes);
   return one(g.reshape(result, sizes));
 }

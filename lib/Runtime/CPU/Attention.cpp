@@ -258,8 +258,7 @@ void Attention::scoreTile(const Work &w, int64_t key0, int64_t keys,
 }
 
 /// Turns the scores of a block into exponentials, rounded to V's type as
-/// PyTorch's kernel does unless the graph spells them in f32, and carries sum,
-/// maximum and result on. The sum is of the exponentials before they are
+/// PyTorch's kernel does, and carries sum, maximum and result on. The sum is of the exponentials before they are
 /// rounded.
 void Attention::softmaxBlock(const Work &w, int64_t keys) const {
   for (int64_t i = 0; i < w.queries; ++i) {
@@ -268,8 +267,7 @@ void Attention::softmaxBlock(const Work &w, int64_t keys) const {
     // While all keys are masked there is no maximum to subtract; 0 makes every
     // exponential 0 (and keeps NaN).
     float base = max == kMasked ? 0.0f : max;
-    const bool rounds =
-        elementSize(args.value->dtype) < 4 && !args.f32Probabilities;
+    const bool rounds = elementSize(args.value->dtype) < 4;
     float sum = rounds ? expRowShort(row, keys, base) : expRow(row, keys, base);
     if (rounds)
       roundTo(args.value->dtype, row, keys);

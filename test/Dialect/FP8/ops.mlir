@@ -50,8 +50,8 @@ func.func @products(%a: tensor<2x?x64xf8E4M3FN>, %sa: tensor<2x?x1xf32>, %b: ten
 
 // CHECK-LABEL: func @attention
 func.func @attention(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x32xbf16>, %m: tensor<?x1x?x?xi1>) {
-  // CHECK: fp8.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<?x1x?x?xi1>) scale = 1.250000e-01 causal f32_probabilities : tensor<?x8x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x32xbf16> -> tensor<?x8x?x32xbf16>
-  %0 = fp8.attention %q, %k, %v mask(%m : tensor<?x1x?x?xi1>) scale = 0.125 causal f32_probabilities : tensor<?x8x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x32xbf16> -> tensor<?x8x?x32xbf16>
+  // CHECK: fp8.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<?x1x?x?xi1>) scale = 1.250000e-01 causal : tensor<?x8x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x32xbf16> -> tensor<?x8x?x32xbf16>
+  %0 = fp8.attention %q, %k, %v mask(%m : tensor<?x1x?x?xi1>) scale = 0.125 causal : tensor<?x8x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x32xbf16> -> tensor<?x8x?x32xbf16>
   return
 }
 

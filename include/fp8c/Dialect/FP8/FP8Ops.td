@@ -192,16 +192,15 @@ def FP8_AttentionOp : FP8_Op<"attention", [FP8_ReifiesShapes, Pure]> {
     `value` (batch, kv_heads, keys, DV); query head h reads key head h / (heads / kv_heads). Products and softmax in f32,
     probabilities may be rounded to the type of V before the second product, one rounding of the output. `mask` is i1
     (true: attend) or additive in a float type, and broadcasts to (batch, heads, queries, keys) from dims of size 1.
-    `causal` masks keys after the query, aligned top-left. A row with every key masked gives 0. `f32_probabilities`: the
-    graph spells them in f32; the CPU does not round them, tensor cores take them in V's type. A declared
-    exception to strict: no S x S matrix is written and none of its roundings are promised.
+    `causal` masks keys after the query, aligned top-left. A row with every key masked gives 0. A declared exception to
+    strict: no S x S matrix is written and none of its roundings are promised.
   }];
   let arguments = (ins FP8_WideTensor:$query, FP8_WideTensor:$key, FP8_WideTensor:$value,
-    Optional<AnyRankedTensor>:$mask, F64Attr:$scale, UnitAttr:$causal, UnitAttr:$f32_probabilities);
+    Optional<AnyRankedTensor>:$mask, F64Attr:$scale, UnitAttr:$causal);
   let results = (outs FP8_WideTensor:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)? `scale` `=` $scale (`causal` $causal^)?
-    (`f32_probabilities` $f32_probabilities^)? attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($result)
+    attr-dict `:` type($query) `,` type($key) `,` type($value) `->` type($result)
   }];
   let hasVerifier = 1;
 }

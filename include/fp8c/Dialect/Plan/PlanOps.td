@@ -179,10 +179,9 @@ def Plan_AttentionOp : Plan_Op<"attention"> {
   let summary = "scaled dot-product attention";
   let description = "As `fp8.attention`; `mask` has rank 4 and strides of 0 where it broadcasts.";
   let arguments = (ins AnyMemRef:$query, AnyMemRef:$key, AnyMemRef:$value, AnyMemRef:$out, Optional<AnyMemRef>:$mask,
-    F64Attr:$scale, UnitAttr:$causal, UnitAttr:$f32_probabilities);
+    F64Attr:$scale, UnitAttr:$causal);
   let assemblyFormat = [{
-    $query `,` $key `,` $value `into` $out (`mask` $mask^)? `scale` `=` $scale (`causal` $causal^)?
-    (`f32_probabilities` $f32_probabilities^)? attr-dict
+    $query `,` $key `,` $value `into` $out (`mask` $mask^)? `scale` `=` $scale (`causal` $causal^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($out) (`mask` type($mask)^)?
   }];
   let hasVerifier = 1;
