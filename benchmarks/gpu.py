@@ -1,13 +1,18 @@
 """The cases of run.py for a GPU: what is measured, and PyTorch's way to compute the same on that GPU.
 
-    fused/KERNEL        one generated kernel, against torch.compile; the limit is a copy of as many bytes
+    fused/KERNEL        a generated kernel at each of FUSED_SHAPES, against torch.compile; the limit is a copy of as many bytes
     product/MxNxK       an FP8 product of tensor scales (product/bf16/...: of bf16), against torch._scaled_mm (torch.mm)
     attention/BxHxSxKxD bf16 attention (.../causal), against PyTorch's cuDNN and its default
-    six_linears/RECIPE/BxS, dit/RECIPE/BxS   two blocks of test/Models at real size (.../graph: calls by CUDA graph)
-    host/MODEL          the host's time for a call without a graph, against its launches and library calls at their raw cost
+    six_linears/RECIPE/BxS, dit/RECIPE/BxS, model/NAME/RECIPE
+                        two blocks of test/Models at real size, against torch.compile: a call without CUDA graphs until its
+                        results are there; .../graph: the device's time of one, in a graph on both sides
+    host/MODEL          the host's time to put a call into a busy stream; the limit is that of its launches and library calls
 
 Device time: one CUDA graph of many calls over sets of inputs that take 200 MB together, on both sides.
 """
+
+import statistics
+import time
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +20,8 @@ from torch import nn
 
 E4M3 = torch.float8_e4m3fn
 SET_BYTES = 200 << 20
-RAW_LAUNCH_US, RAW_PRODUCT_US = 3.9, 9.1  # measured on an H200's host
+#: One call of the driver or a library, measured on an H200's host.
+RAW_US = {"launch": 3.9, "product": 9.1}
 
 
 def to_f8(value, scale):
@@ -70,6 +76,9 @@ class Fused(nn.Module):
             return to_f8(F.gelu(x, approximate="tanh"), self.scale)
         if self.kind == "swiglu_row":
             return self.cast_rows(F.silu(x) * more[0])
+        if self.kind == "cast_tensor":
+            scale = x.abs().max().float().clamp(min=1e-12) / 448
+            return to_f8(x, scale), scale
         h = F.layer_norm(x, x.shape[-1:], eps=1e-6) * (1 + more[0]) + more[1]
         if self.kind == "adaln_static":
             return to_f8(h, self.scale)
@@ -77,20 +86,24 @@ class Fused(nn.Module):
 
 
 #: Bytes an element that a kernel reads and writes.
-FUSED = {"rms_static": 3, "rms_row": 3, "adaln_static": 3, "adaln_amax": 3, "gelu_static": 3, "swiglu_row": 5}
+FUSED = {"rms_static": 3, "rms_row": 3, "adaln_static": 3, "adaln_amax": 3, "gelu_static": 3, "swiglu_row": 5,
+         "cast_tensor": 3}
 FUSED_SHAPES = [(16384, 4096), (8192, 2048), (4096, 1152), (2048, 14336)]
 PRODUCTS = ["8192x8192x8192", "8192x12288x2048", "8192x8192x2048", "1024x8192x2048", "256x12288x2048", "256x2048x2048",
             "16x8192x8192", "240x4096x4096", "1x4096x4096"]
 ATTENTION = ["4x16x4096x4096x128", "1x32x4096x4096x128/causal", "16x16x257x257x80", "4x16x4096x77x128", "1x16x256x256x128"]
 BLOCKS = {"six_linears": ["8x1024", "1x256", "1x240"], "dit": ["4x4096", "1x1024", "1x256", "1x250"]}
 RECIPES = ["static", "row", "dynamic"]
+#: Of model/: the name in test/Models and the tokens of a call.
+MODELS = {"llama/bf16": ("llama", 512), "llama/row": ("llama_torchao", 512), "llama/dynamic": ("llama_torchao_tensor", 512),
+          "vit/bf16": ("vit", None)}
+HOST = {"six_linears_static": "six_linears/static/1x256", "dit_static": "dit/static/1x256", "dit_row": "dit/row/1x256"}
 DEPTH = 2
 
 
 def names():
     for kind in FUSED:
-        for tokens, width in FUSED_SHAPES:
-            yield f"fused/{kind}/{tokens}x{width}"
+        yield f"fused/{kind}"
     for size in PRODUCTS:
         yield f"product/{size}"
     for size in ("8192x8192x2048", "240x4096x4096", "1x4096x4096"):
@@ -100,7 +113,21 @@ def names():
     for block, sizes in BLOCKS.items():
         for recipe in RECIPES:
             for size in sizes:
-                yield f"{block}/{recipe}/{size}"
+                yield from (f"{block}/{recipe}/{size}", f"{block}/{recipe}/{size}/graph")
+    for model in MODELS:
+        yield from (f"model/{model}", f"model/{model}/graph")
+    for model in HOST:
+        yield f"host/{model}"
+
+
+def parts(case):
+    """What is exported and measured apart for a case: (name of a Case, its shape); two cases may share one."""
+    if case.startswith("fused/"):
+        return [(f"{case}/{tokens}x{width}", f"{tokens}x{width}") for tokens, width in FUSED_SHAPES]
+    if case.startswith("host/"):
+        case = HOST[case.removeprefix("host/")]
+    case = case.removesuffix("/graph")
+    return [(case, "2 blocks" if case.startswith(("dit", "six", "model")) else "")]
 
 
 class Case:
@@ -109,7 +136,7 @@ class Case:
     def __init__(self, name):
         self.name = name
         kind, *rest = name.split("/")
-        self.flags, self.limit_bytes, self.compiled = [], None, False
+        self.limit_bytes, self.compiled = None, False
         torch.manual_seed(0)
         if kind == "fused":
             tokens, width = map(int, rest[1].split("x"))
@@ -129,6 +156,14 @@ class Case:
             b, h, s, t, d = map(int, rest[0].split("x"))
             self.module = Attention("causal" in rest)
             args = [torch.randn(b, h, length, d).bfloat16() for length in (s, t, t)]
+        elif kind == "model":
+            import export
+
+            name, tokens = MODELS["/".join(rest)]
+            self.module, args, _ = export.catalogue()[name]("real", DEPTH)
+            if tokens:
+                args = [torch.randint(0, 32000, (1, tokens))]
+            self.compiled = True
         else:
             import export
 
@@ -151,7 +186,6 @@ class Case:
         """(name, function) of each way of PyTorch's."""
         if self.compiled:
             for mode in modes:
-                torch._dynamo.reset()
                 yield f"torch.compile {mode}", torch.compile(self.module, mode=mode, dynamic=False)
         elif self.name.startswith("attention"):
             from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -166,11 +200,14 @@ class Case:
 
 
 class Peer:
-    """A function as a CUDA graph of calls over sets of inputs, about 5 ms of them as in fp8-run."""
+    """A function on sets of inputs, by itself and as a CUDA graph of calls, about 5 ms of them as in fp8-run."""
+
+    ROUNDS, REST_S, LATENCY_S = 9, 0.02, 0.1
 
     def __init__(self, function, args):
         size = sum(arg.numel() * arg.element_size() for arg in args)
-        sets = [args] + [tuple(arg.clone() for arg in args) for _ in range(min(7, SET_BYTES // max(size, 1)))]
+        self.function = function
+        self.sets = [args] + [tuple(arg.clone() for arg in args) for _ in range(min(7, SET_BYTES // max(size, 1)))]
         with torch.no_grad():
             for _ in range(3):
                 function(*args)
@@ -180,26 +217,39 @@ class Peer:
             function(*args)
             stop.record()
             torch.cuda.synchronize()
-            self.calls = max(len(sets), min(64, int(5 / max(start.elapsed_time(stop), 1e-3))))
-            self.graph = torch.cuda.CUDAGraph()
+            self.calls = max(len(self.sets), min(64, int(5 / max(start.elapsed_time(stop), 1e-3))))
+            self.graph, self.results = torch.cuda.CUDAGraph(), {}
             with torch.cuda.graph(self.graph):
-                for i in range(self.calls):
-                    function(*sets[i % len(sets)])
-        self.sets = sets
+                for i in range(self.calls):  # results of a set are kept: else all calls would write the same memory
+                    self.results[i % len(self.sets)] = function(*self.sets[i % len(self.sets)])
 
-    def round(self):
-        """Microseconds of a call."""
+    def device_us(self):
+        """Of a call, the median of some rounds; the device rests before each."""
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        self.graph.replay()
-        start.record()
-        self.graph.replay()
-        stop.record()
-        torch.cuda.synchronize()
-        return 1e3 * start.elapsed_time(stop) / self.calls
+        times = []
+        for _ in range(self.ROUNDS):
+            time.sleep(self.REST_S)
+            self.graph.replay()
+            start.record()
+            self.graph.replay()
+            stop.record()
+            torch.cuda.synchronize()
+            times.append(1e3 * start.elapsed_time(stop) / self.calls)
+        return statistics.median(times)
+
+    def call_us(self):
+        """Of a call until its results are there, without a graph: the median."""
+        times = []
+        with torch.no_grad():
+            while len(times) < 5 or sum(times) < self.LATENCY_S:
+                start = time.perf_counter()
+                self.function(*self.sets[len(times) % len(self.sets)])
+                torch.cuda.synchronize()
+                times.append(time.perf_counter() - start)
+        return 1e6 * statistics.median(times)
 
 
 def copy_us(size):
     """A device-to-device copy that reads and writes `size` bytes together."""
     tensors = tuple(torch.empty(size // 2, dtype=torch.uint8, device="cuda").random_() for _ in range(2))
-    peer = Peer(lambda a, b: b.copy_(a), tensors)
-    return sorted(peer.round() for _ in range(9))[4]
+    return Peer(lambda a, b: b.copy_(a), tensors).device_us()

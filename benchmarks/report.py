@@ -50,12 +50,14 @@ def time_rows(results):
 
 
 def gpu_rows(results):
-    yield "| case | rounds | fp8c us | peer | peer us | ratio | without graph us | host us | |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| case | shape | rounds | fp8c us | peer | peer us | ratio | limit us | host us | |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for r in results:
-        shape = f" ({r['shape']})" if r["shape"] else ""
-        yield (f"| {r['case']}{shape} | {r['rounds']} | {span(r['ours_us'])} | {r['peer']} | {span(r['peer_us'])} "
-               f"| {span(r['ratio'], digits=3)} | {span(r['plain_us'])} | {span(r['host_us'])} | {r.get('note', '')} |")
+        peer = (r["peer"], span(r["peer_us"]), span(r["ratio"], digits=3)) if "peer" in r else ("", "", "")
+        limit = f"{r['limit_us']:.1f}" if "limit_us" in r else ""
+        host = span(r["host_us"]) if "host_us" in r else ""
+        yield (f"| {r['case']} | {r['shape']} | {r['rounds']} | {span(r['ours_us'])} | {peer[0]} | {peer[1]} | {peer[2]} | {limit} "
+               f"| {host} | {r.get('note', '')} |")
 
 
 def memory_rows(results):
@@ -71,17 +73,18 @@ def main():
     for path in sorted((SOURCE / "benchmarks" / "results").glob("*.json")):
         report = json.loads(path.read_text())
         lines.append(f"## {path.stem}\n")
-        device = [r for r in report["results"] if "plain_us" in r]
-        timed = [r for r in report["results"] if "ours_us" in r and r not in device]
-        if device:
-            lines += [f"{report['machine']}. Device time of a call, of both sides by CUDA graphs (benchmarks/gpu.py says what "
-                      "each case is); `without graph`: calls one behind the other, which the host may hold up; `host`: its time "
-                      "for one.", "", *gpu_rows(device), ""]
-        else:
+        timed = [r for r in report["results"] if "ours_us" in r]
+        if path.stem == "cpu":
             lines.append(f"{report['machine']}, all of them for both sides.\n")
+            rows = time_rows
+        else:
+            lines += [f"{report['machine']}. Time of the device, of both sides by CUDA graphs; of blocks and models without `/graph` that "
+                      "of a call until its results are there, without graphs. `host`: what it needs to put a call into a stream; "
+                      "benchmarks/gpu.py says what each case is.", ""]
+            rows = gpu_rows
         memory = [r for r in report["results"] if "weight_bytes" in r]
         if timed:
-            lines += [*time_rows(timed), ""]
+            lines += [*rows(timed), ""]
         if memory:
             lines += ["The archive's weights, the package, and the process after its calls (mapped weights, code, buffers):", "",
                       *memory_rows(memory), ""]

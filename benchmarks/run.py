@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures fp8c and writes benchmarks/results/DEVICE.json, from which report.py makes docs/performance.md.
 
-    run.py [--device cpu|cuda] [--case GLOB ...] [--budget SECONDS] [--modes MODE ...] [--bin build/bin]
+    run.py [--device cpu|cuda] [--case GLOB ...] [--budget SECONDS] [--modes MODE ...] [--jobs N] [--bin build/bin]
            [--work build/benchmarks] [--out benchmarks/results/cpu.json]
 
 Exports the models of test/Models, compiles them, and measures in turns A B A B: a round of fp8c (a process of its own),
@@ -15,7 +15,8 @@ a round. A case goes on until its budget is spent, for at least three rounds; ea
     load/NAME        a package of 32 blocks: mapped, checked, kernels opened, context made
     memory/NAME      bytes of the package and of the process after a call, for each byte of its weights
 
-The cases of the GPU are listed in gpu.py (--device cuda); the results are named after it (h200.json).
+The cases of the GPU are listed in gpu.py (--device cuda); the results are named after it (h200.json). compile/ is measured
+there too, for the GPU's target.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -59,6 +61,7 @@ class Bench:
     def __init__(self, options):
         self.bin, self.work, self.budget = options.bin, options.work, options.budget
         self.modes, self.target = options.modes, options.target
+        self.target_flags = ["--target=cpu"] if options.device == "cpu" else [f"--target={options.target}"]
         self.work.mkdir(parents=True, exist_ok=True)
 
     def archive(self, name, size, depth):
@@ -76,7 +79,7 @@ class Bench:
     def compile(self, path):
         """Microseconds from archive to package: by the clock, and of processors."""
         start = time.perf_counter()
-        child = subprocess.Popen([str(self.bin / "fp8-compile"), f"{path}.pt2", "-o", f"{path}.fp8"])
+        child = subprocess.Popen([str(self.bin / "fp8-compile"), f"{path}.pt2", "-o", f"{path}.fp8", *self.target_flags])
         _, status, usage = os.wait4(child.pid, 0)
         if status:
             raise RuntimeError(f"fp8-compile {path}.pt2: exit status {status}")
@@ -93,32 +96,87 @@ class Bench:
             raise RuntimeError(f"fp8-run {path}.fp8: exit status {status}")
         return json.loads(text.strip().splitlines()[-1]) | {"resident": usage.ru_maxrss * 1024}
 
-    def gpu(self, case):
-        """Device time of a package and of PyTorch, in turns."""
+    def prepare_gpu(self, name):
+        """Both sides of a case of gpu.py, ready to be measured."""
         import gpu
 
-        path = self.work / case.replace("/", "_")
-        measured = gpu.Case(case)
+        path = self.work / name.replace("/", "_")
+        measured = gpu.Case(name)
         measured.export(path)
         subprocess.run([str(self.bin / "fp8-compile"), f"{path}.pt2", "-o", f"{path}.fp8", f"--target={self.target}",
                         "--div-by-number=reciprocal"], check=True)
-        peers = [(name, gpu.Peer(function, measured.args)) for name, function in measured.peers(self.modes)]
-        ours, host, plain, times = [], [], [], {name: [] for name, _ in peers}
+        peers = []
+        for peer, function in measured.peers(self.modes):
+            try:
+                peers.append((peer, gpu.Peer(function, measured.args)))
+            except Exception as error:  # PyTorch has no product for some sizes
+                print(f"{name}: {peer}: {str(error)[:200]}", file=sys.stderr, flush=True)
+        return path, measured, peers
+
+    def measure_gpu(self, name, shape, path, measured, peers):
+        """Rows of a case: device time in graphs, of blocks and models that of a call without them and the host's too."""
+        import gpu
+
+        is_model = name.startswith(("six_linears", "dit", "model"))
+        ours, calls, host = [], [], []
+        device, latency = ({peer: [] for peer, _ in peers} for _ in range(2))
+        flags = ["--device=cuda", f"--inputs={path}.inputs.safetensors"]
         for _ in self.rounds():
-            graph, single = (self.run(path, [], ["--device=cuda", f"--inputs={path}.inputs.safetensors", f"--graph={mode}"])
-                             for mode in ("auto", "off"))
-            ours.append(1e3 * graph["device_ms"])
-            plain.append(1e3 * single["device_ms"])
-            host.append(1e3 * single["host_ms"])
-            for name, peer in peers:
-                times[name].append(peer.round())
-        best = min(times, key=lambda name: statistics.median(times[name]))
-        result = row(case, "2 blocks" if case.startswith(("dit", "six")) else "", ours, best, times[best])
-        result |= {"host_us": summary(host), "plain_us": summary(plain),
-                   "peers_us": {name: summary(values) for name, values in times.items()}}
+            ours.append(1e3 * self.run(path, [], [*flags, "--graph=auto"])["device_ms"])
+            if is_model:
+                single = self.run(path, [], [*flags, "--graph=off"])
+                calls.append(1e3 * single["median_ms"])
+                host.append(1e3 * single["host_ms"])
+            for peer, function in peers:
+                device[peer].append(function.device_us())
+                if is_model:
+                    latency[peer].append(function.call_us())
+
+        def compare(case, ours, times):
+            if not times:
+                return row(case, shape, ours)
+            best = min(times, key=lambda peer: statistics.median(times[peer]))
+            return row(case, shape, ours, best, times[best]) | {
+                "peers_us": {peer: summary(values) for peer, values in times.items()}}
+
+        case = name.rsplit("/", 1)[0] if name.startswith("fused") else name
+        result = compare(f"{case}/graph" if is_model else case, ours, device)
         if measured.limit_bytes:
             result["limit_us"] = gpu.copy_us(measured.limit_bytes)
         yield result
+        if not is_model:
+            return
+        yield compare(case, calls, latency) | {"host_us": summary(host)}
+        for model, of in gpu.HOST.items():
+            if of == name:
+                command = [str(self.bin / "fp8-run"), f"{path}.fp8", *flags, "--profile"]
+                text = subprocess.run(command, capture_output=True, text=True).stdout
+                kinds = re.findall(r"^ +[\d.]+ +[\d.]+% .*?% +(\w+)", text, re.M)
+                limit = sum(gpu.RAW_US["product" if kind in ("Matmul", "Attention") else "launch"] for kind in kinds)
+                yield row(f"host/{model}", f"{of}, {len(kinds)} commands", host) | {"limit_us": limit}
+
+    def work_gpu(self, name, shape):
+        """A process of its own for a part: says that it is ready, and measures when it is told to."""
+        prepared = self.prepare_gpu(name)
+        print("ready", flush=True)
+        sys.stdin.readline()
+        for result in self.measure_gpu(name, shape, *prepared):
+            print(json.dumps(result), flush=True)
+
+    def gpu(self, parts, jobs):
+        """Prepares parts in parallel, so many at a time, then measures them one after the other."""
+        parts = list(dict.fromkeys(parts))
+        for first in range(0, len(parts), jobs):
+            workers = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--worker", *part], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True) for part in parts[first:first + jobs]]
+            ready = [worker for worker in workers if worker.stdout.readline() == "ready\n"]
+            for worker in ready:
+                worker.stdin.write("go\n")
+                worker.stdin.flush()
+                for line in worker.stdout:
+                    yield json.loads(line)
+            for worker in workers:
+                worker.communicate()
 
     def rounds(self, least=3):
         start, count = time.perf_counter(), 0
@@ -192,6 +250,22 @@ def machine(device):
     return f"{names[0] if names else platform.processor()}, {len(os.sched_getaffinity(0))} cores"
 
 
+def results(bench, options):
+    """Rows of the chosen cases."""
+    def is_chosen(case):
+        return any(fnmatch.fnmatch(case, pattern) for pattern in options.case)
+
+    cases = CASES
+    if options.device == "cuda":
+        import gpu
+
+        yield from bench.gpu([part for case in gpu.names() if is_chosen(case) for part in gpu.parts(case)], options.jobs)
+        cases = {f"compile/{BLOCKS}": Bench.compile_blocks}
+    for case, measure in cases.items():
+        if is_chosen(case):
+            yield from measure(bench, case)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--case", nargs="*", default=["*"], help="patterns of cases to measure")
@@ -202,29 +276,26 @@ def main():
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--target", default="sm_90a", help="the GPU's")
     parser.add_argument("--modes", nargs="*", default=["default", "max-autotune-no-cudagraphs"], help="of torch.compile")
+    parser.add_argument("--jobs", type=int, default=1, help="cases of a GPU that are prepared at a time")
+    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    cases = CASES
     if options.device == "cuda":
         sys.path.insert(0, str(SOURCE / "benchmarks"))
-        import gpu
-
-        cases = dict.fromkeys(gpu.names(), Bench.gpu)
     if not options.out:
         name = "cpu" if options.device == "cpu" else machine("cuda").split(",")[0].split()[-1].lower()
         options.out = SOURCE / "benchmarks" / "results" / f"{name}.json"
     bench = Bench(options)
+    if options.worker:
+        return bench.work_gpu(*options.worker)
     report = json.loads(options.out.read_text()) if options.out.exists() else {}
-    rows = {r["case"]: r for r in report.get("results", [])}
-    for case, measure in cases.items():
-        if not any(fnmatch.fnmatch(case, pattern) for pattern in options.case):
-            continue
-        for result in measure(bench, case):
-            result |= {"date": datetime.date.today().isoformat(), "load_average": os.getloadavg()[0]}
-            rows[result["case"]] = result
-            print(json.dumps(result), flush=True)
-            report = {"machine": machine(options.device), "results": [rows[c] for c in sorted(rows)]}
-            options.out.parent.mkdir(parents=True, exist_ok=True)
-            options.out.write_text(json.dumps(report, indent=1) + "\n")
+    rows = {(r["case"], r["shape"]): r for r in report.get("results", [])}
+    for result in results(bench, options):
+        result |= {"date": datetime.date.today().isoformat(), "load_average": os.getloadavg()[0]}
+        rows[result["case"], result["shape"]] = result
+        print(json.dumps(result), flush=True)
+        report = {"machine": machine(options.device), "results": [rows[key] for key in sorted(rows)]}
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":
