@@ -186,8 +186,12 @@ private:
     const bool isLarge =
         sizes.m > kSmallTile && tiles(kLargeTile, kLargeTile) * sizes.batch >=
                                     queue.device.multiprocessors();
+    // Sums in f32 by themselves cost small tiles little, and results in f32
+    // show what tensor cores lose.
+    const DType d = args.d->dtype;
     const bool isPromoted =
-        getScaleSegment(args) || (isF8(args.a->dtype) && !args.fastAccum);
+        getScaleSegment(args) || d == DType::F32 || d == DType::F64 ||
+        (isF8(args.a->dtype) && !(args.fastAccum && isLarge));
     const uint32_t side = isLarge ? kLargeTile : kSmallTile;
     any.function = kernels.tileProduct(a, b, isLarge, isPromoted, any.shared);
     any.grid = tiles(side, side);
