@@ -8,25 +8,12 @@
 
 #include "CublasLt.h"
 
-#include "Library.h"
-
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
 std::unique_ptr<CublasLt> CublasLt::open() {
   static Library library{"libcublasLt.so.13", "libcublasLt.so.12"};
-  if (!library)
-    return nullptr;
-  std::unique_ptr<CublasLt> result(new CublasLt());
-  bool complete = true;
-#define FP8C_FIND(NAME, SYMBOL, RESULT, PARAMETERS)                            \
-  library.get(result->NAME, SYMBOL);                                           \
-  complete &= result->NAME != nullptr;
-  FP8C_CUBLASLT_FUNCTIONS(FP8C_FIND)
-#undef FP8C_FIND
-  if (!complete || result->create(&result->handle) != 0)
-    return nullptr;
-  return result;
+  return openWithHandle<CublasLt>(library);
 }
 
 CublasLt::~CublasLt() {

@@ -16,6 +16,7 @@
 
 #include "../DType.h"
 #include "Driver.h"
+#include "Library.h"
 
 #include <memory>
 #include <mutex>
@@ -126,19 +127,13 @@ public:
   /// cudaDataType.
   static int getType(DType dtype);
 
-#define FP8C_DECLARE(NAME, SYMBOL, RESULT, PARAMETERS)                         \
-  RESULT(*NAME) PARAMETERS = nullptr;
-  FP8C_CUBLASLT_FUNCTIONS(FP8C_DECLARE)
-#undef FP8C_DECLARE
+  FP8C_LIBRARY_MEMBERS(FP8C_CUBLASLT_FUNCTIONS)
 
   LtHandle handle = nullptr;
   std::mutex mutex;
   /// By what a product's choice depends on: types, layouts, scales, epilogue,
   /// and M up to the next power of two.
   std::unordered_map<std::string, LtHeuristic> chosen;
-
-private:
-  CublasLt() = default;
 };
 
 } // namespace fp8c::rt::cuda

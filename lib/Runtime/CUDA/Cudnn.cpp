@@ -8,25 +8,12 @@
 
 #include "Cudnn.h"
 
-#include "Library.h"
-
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
 std::unique_ptr<Cudnn> Cudnn::open() {
   static Library library{"libcudnn.so.9"};
-  if (!library)
-    return nullptr;
-  std::unique_ptr<Cudnn> result(new Cudnn());
-  bool complete = true;
-#define FP8C_FIND(NAME, SYMBOL, RESULT, PARAMETERS)                            \
-  library.get(result->NAME, SYMBOL);                                           \
-  complete &= result->NAME != nullptr;
-  FP8C_CUDNN_FUNCTIONS(FP8C_FIND)
-#undef FP8C_FIND
-  if (!complete || result->create(&result->handle) != 0)
-    return nullptr;
-  return result;
+  return openWithHandle<Cudnn>(library);
 }
 
 Cudnn::~Cudnn() {

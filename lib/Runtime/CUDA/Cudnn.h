@@ -15,6 +15,7 @@
 #define FP8C_LIB_RUNTIME_CUDA_CUDNN_H
 
 #include "Driver.h"
+#include "Library.h"
 
 #include <memory>
 #include <mutex>
@@ -165,10 +166,7 @@ public:
       report(status, what);
   }
 
-#define FP8C_DECLARE(NAME, SYMBOL, RESULT, PARAMETERS)                         \
-  RESULT(*NAME) PARAMETERS = nullptr;
-  FP8C_CUDNN_FUNCTIONS(FP8C_DECLARE)
-#undef FP8C_DECLARE
+  FP8C_LIBRARY_MEMBERS(FP8C_CUDNN_FUNCTIONS)
 
   CudnnHandle handle = nullptr;
   /// Whoever uses the handle or the plans holds it.
@@ -177,7 +175,6 @@ public:
   std::unordered_map<std::string, std::shared_ptr<CudnnPlan>> plans;
 
 private:
-  Cudnn() = default;
   [[noreturn]] void report(CudnnStatus status, const char *what) const;
 };
 

@@ -9,6 +9,7 @@
 #ifndef FP8C_LIB_RUNTIME_CUDA_LIBRARY_H
 #define FP8C_LIB_RUNTIME_CUDA_LIBRARY_H
 
+#include <memory>
 #include <string>
 
 namespace fp8c::rt {
@@ -22,9 +23,10 @@ public:
   explicit operator bool() const { return handle; }
   /// The loader's message about the first name.
   const std::string &error() const { return message; }
-  /// The function of that name, or null.
-  template <typename Fn> void get(Fn *&fn, const char *name) const {
+  /// The function of that name, or null and false.
+  template <typename Fn> bool get(Fn *&fn, const char *name) const {
     fn = reinterpret_cast<Fn *>(find(name));
+    return fn != nullptr;
   }
 
 private:
@@ -33,6 +35,29 @@ private:
   void *handle = nullptr;
   std::string message;
 };
+
+/// Members of a class that holds a library's functions, of a list X(name here,
+/// symbol, result, parameters): a pointer to each, and find(), which gives
+/// whether all are there.
+#define FP8C_LIBRARY_MEMBERS(FUNCTIONS)                                        \
+  FUNCTIONS(FP8C_LIBRARY_POINTER)                                              \
+  bool find(const Library &library) {                                          \
+    return library FUNCTIONS(FP8C_LIBRARY_FIND);                               \
+  }
+#define FP8C_LIBRARY_POINTER(NAME, SYMBOL, RESULT, PARAMETERS)                 \
+  RESULT(*NAME) PARAMETERS = nullptr;
+#define FP8C_LIBRARY_FIND(NAME, SYMBOL, RESULT, PARAMETERS)                    \
+  &&library.get(NAME, SYMBOL)
+
+/// Such an object with its handle for the current device, or null where the
+/// library, one of its functions or the handle cannot be had.
+template <typename T>
+std::unique_ptr<T> openWithHandle(const Library &library) {
+  auto result = std::make_unique<T>();
+  if (!result->find(library) || result->create(&result->handle) != 0)
+    return nullptr;
+  return result;
+}
 
 } // namespace fp8c::rt
 
