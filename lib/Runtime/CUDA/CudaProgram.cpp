@@ -10,6 +10,8 @@
 
 #include "CudaQueue.h"
 
+#include <algorithm>
+
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
@@ -69,6 +71,27 @@ const void *CudaProgram::weightData(size_t weight) {
     weights[weight] = std::move(memory);
   }
   return weights[weight].data();
+}
+
+bool CudaProgram::isWeight(const void *data) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const auto *at = static_cast<const char *>(data);
+  return std::any_of(
+      weights.begin(), weights.end(), [&](const DeviceMemory &weight) {
+        return at >= weight.data() && at < weight.data() + weight.size();
+      });
+}
+
+char *CudaProgram::derive(const std::string &key, int64_t bytes,
+                          const std::function<void(char *)> &make) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto known = derived.find(key);
+  if (known == derived.end()) {
+    DeviceMemory memory(device, bytes);
+    make(memory.data());
+    known = derived.emplace(key, std::move(memory)).first;
+  }
+  return known->second.data();
 }
 
 void CudaProgram::allowShared(size_t index, int64_t bytes) {

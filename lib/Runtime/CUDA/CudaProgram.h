@@ -12,6 +12,9 @@
 #include "../Program.h"
 #include "CudaDevice.h"
 
+#include <functional>
+#include <map>
+
 namespace fp8c::rt::cuda {
 
 /// The module of generated kernels, and the weights that were asked for.
@@ -27,6 +30,12 @@ public:
   const wire::Kernel &wireKernel(size_t index) const {
     return *program->plan().kernels()->Get(uint32_t(index));
   }
+  /// Whether it lies in a weight, which never changes.
+  bool isWeight(const void *data);
+  /// Memory that `make` fills once, kept under `key`. Throws where it cannot be
+  /// had.
+  char *derive(const std::string &key, int64_t bytes,
+               const std::function<void(char *)> &make);
   /// Lets the kernel have so many bytes of dynamic shared memory.
   void allowShared(size_t index, int64_t bytes);
 
@@ -39,6 +48,7 @@ private:
   std::vector<int64_t> sharedLimits;
   std::mutex mutex;
   std::vector<DeviceMemory> weights;
+  std::map<std::string, DeviceMemory> derived;
 };
 
 } // namespace fp8c::rt::cuda

@@ -42,6 +42,13 @@ std::unique_ptr<Command> makeLibraryProduct(CudaQueue &queue, CublasLt &library,
                                             const PreparedStep &step,
                                             std::string &why);
 
+/// A product of f8 that the library refuses as it lies, of copies that it
+/// takes: rows along K, a multiple of 16 bytes long and apart, with zeros at
+/// their ends. Null where that does not help or pay. `why`: why it refuses.
+std::unique_ptr<Command> makePaddedProduct(CudaQueue &queue, CublasLt &library,
+                                           const PreparedStep &step,
+                                           const std::string &why);
+
 /// The product of decoded weights, by the library if there is one and it takes
 /// them, else ours; null where weights of that type are not decoded. `why`:
 /// says why there is no library, then why it is ours.

@@ -26,6 +26,7 @@ public:
   /// Waits as many nanoseconds as its parameter says.
   Function stall() { return find("Stall", "fp8rt_stall"); }
   Function decode() { return find("Decode", "fp8rt_decode"); }
+  Function pad() { return find("Pad", "fp8rt_pad"); }
   Function move() { return find("Move", "fp8rt_move"); }
   Function product() { return find("Product", "fp8rt_product"); }
   Function attention() { return find("Attention", "fp8rt_attention"); }

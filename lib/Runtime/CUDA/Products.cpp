@@ -30,6 +30,8 @@ std::unique_ptr<Command> fp8c::rt::cuda::makeProduct(CudaQueue &queue,
     command = makeDecodedProduct(queue, library, step, why);
   else if (library)
     command = makeLibraryProduct(queue, *library, step, why);
+  if (!command && library)
+    command = makePaddedProduct(queue, *library, step, why);
   return command ? std::move(command)
                  : makeOwnProduct(queue, step, std::move(why));
 }

@@ -118,6 +118,16 @@ constexpr uint32_t kDecodeThreads = 256;
 /// Elements that a thread decodes at once.
 constexpr uint32_t kDecodeUnit = 8;
 
+/// A matrix of elements of `size` (1, 2 or 4) bytes to rows of `rowBytes`, a
+/// multiple of 16; what the source does not have is 0.
+struct PadParams {
+  MatrixParams source;
+  int64_t rows, columns, size;
+  void *target;
+  int64_t targetRows, rowBytes;
+};
+constexpr uint32_t kPadThreads = 256;
+
 /// As plan.fbs' Attention; strides of batch, head, row, element.
 struct AttentionOperand {
   const void *data;
