@@ -106,12 +106,16 @@ void KernelBuilder::emitTask(Value task) {
   ArrayRef<TaskDim> cut = program.getTaskDims();
   for (unsigned i = cut.size(); i-- > 0;) {
     unsigned dim = cut[i].dim;
-    Value chunk = getChunk(cut[i]);
+    Value chunk = getChunk(cut[i]), parts = getParts(cut[i]);
     Value size = extent(dim), index = rest;
-    Value count = countChunks(size, chunk);
+    Value count = parts ? parts : countChunks(size, chunk);
     if (i > 0) {
       index = arith::RemUIOp::create(builder, loc, rest, count);
       rest = arith::DivUIOp::create(builder, loc, rest, count);
+    }
+    if (parts) {
+      pieces[dim] = {index, size};
+      continue;
     }
     if (!chunk) {
       indices[dim] = index;

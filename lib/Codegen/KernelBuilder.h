@@ -80,6 +80,9 @@ protected:
                               mlir::Value from, mlir::Value to) = 0;
   /// The elements of a task along a dim, or null where it is one.
   virtual mlir::Value getChunk(const TaskDim &dim);
+  /// The number of tasks along a dim whose elements are dealt out to them one
+  /// by one, or null.
+  virtual mlir::Value getParts(const TaskDim &dim) { return {}; }
   /// What a task does, with these dims bound; the others have pieces.
   virtual void emitBody(DimSet bound);
   /// Emits what the first actions do in another form, and returns their number,

@@ -37,9 +37,8 @@ LogicalResult codegen::lowerToLLVM(ModuleOp module) {
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     populateSCFToControlFlowConversionPatterns(patterns);
     ConversionTarget target(*context);
-    target.addIllegalOp<scf::ForOp, scf::IfOp, scf::WhileOp,
-                        arith::CeilDivSIOp, arith::CeilDivUIOp,
-                        arith::FloorDivSIOp>();
+    target.addIllegalOp<scf::ForOp, scf::IfOp, scf::WhileOp, arith::CeilDivSIOp,
+                        arith::CeilDivUIOp, arith::FloorDivSIOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       return failure();

@@ -37,6 +37,11 @@ CompileFlags::CompileFlags()
                      cl::desc("division by a Python number: ieee, or "
                               "reciprocal as eager PyTorch on CUDA"),
                      cl::init("ieee"), cl::cat(category)),
+      launch("launch",
+             cl::desc("choices for the kernels of a GPU, to measure them: "
+                      "{rows = 4, threads = 128}"),
+             cl::value_desc("{name = number, ...}"), cl::Hidden,
+             cl::cat(category)),
       assumeGuards("assume-guards",
                    cl::desc("leave out guards that cannot be read"),
                    cl::cat(category)) {}
@@ -76,6 +81,7 @@ Expected<CompileOptions> CompileFlags::get() const {
     options.import.castOverflow = fp8::Overflow::IEEE;
   else if (!castOverflow.empty())
     return reject(castOverflow, "saturate or ieee");
+  options.launch = launch;
   if (divideByNumber == "reciprocal")
     options.import.divideByReciprocal = true;
   else if (divideByNumber != "ieee")

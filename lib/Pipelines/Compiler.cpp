@@ -134,8 +134,10 @@ LogicalResult Compiler::runPipeline(ModuleOp module, StringRef pipeline) {
 }
 
 LogicalResult Compiler::lowerToPlan(ModuleOp module, const Target &target) {
-  if (failed(runPipeline(
-          module, ("fp8-kernels-to-plan{target=" + target.name + "}").str())))
+  std::string pipeline = ("fp8-kernels-to-plan{target=" + target.name).str();
+  if (!options.launch.empty() && !target.isCPU())
+    pipeline += " launch=\"" + options.launch + "\"";
+  if (failed(runPipeline(module, pipeline + "}")))
     return failure();
   if (report.empty() && &target == options.targets.front())
     report = makeReport(module, decisions.get(), std::move(graphTraffic));

@@ -29,6 +29,7 @@ void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager,
   kernels.addPass(createCSEPass());
   ConvertToPlanPassOptions convert;
   convert.target = options.target;
+  convert.launch = options.launch;
   manager.addPass(createConvertToPlanPass(convert));
 }
 

@@ -199,7 +199,8 @@ void Printer::printTables() {
     line(0, "kernel @", kernel->name()->str(), " symbol ",
          kernel->symbol()->str(), kernel->exact() ? " exact" : "",
          number("threads", kernel->threads()),
-         number("resident", kernel->resident()));
+         number("resident", kernel->resident()),
+         kernel->dependent() ? " dependent" : "");
   }
 }
 

@@ -19,6 +19,13 @@
 
 namespace fp8c::codegen {
 
+/// An attribute of a plan.kernel: a dictionary of numbers that are taken where
+/// choices are made, so that they can be measured.
+inline constexpr llvm::StringLiteral kLaunchAttr = "fp8.launch";
+
+/// The names of those numbers, for an error; empty where `choices` are right.
+std::string checkLaunchChoices(mlir::DictionaryAttr choices);
+
 /// How the tasks of a RowProgram are given to threads. A *group* of threads
 /// does one task; the elements along the vector dim are dealt out to its
 /// threads, `width` at a time.
@@ -38,12 +45,12 @@ struct LaunchShape {
   /// all of them. (Elsewhere the kernel takes the same blocks for its tasks.)
   bool flat = false;
   /// The most rows, along the last task dim, that a block does one after the
-  /// other as one task; what they share stays in its registers. Where there are
-  /// few rows it does fewer. 1: each row is a task.
+  /// other as one task; what they share stays in its registers. 1: each row is
+  /// a task, and launches have no parts.
   unsigned rows = 1;
-  /// With several rows: a launch has at least so many tasks, by fewer rows
-  /// each, where it has as many rows.
-  int64_t fewTasks = 512;
+  /// With several rows: how many tasks run at a time. Rows are dealt out to as
+  /// many tasks, or a multiple, so that all have as much to do.
+  int64_t wave = 0;
   /// With several rows: those whose operands are in shared memory at a time,
   /// brought ahead by bulk copies.
   unsigned stages = 0;
@@ -61,27 +68,29 @@ struct LaunchShape {
   /// Blocks of a persistent grid for each multiprocessor; 0: a block for each
   /// `groups` tasks.
   unsigned resident = 0;
+  /// May start before the kernel before it has ended: it waits for that by
+  /// itself.
+  bool dependent = false;
 
   /// Threads of a block.
   unsigned getThreads() const { return group * groups; }
+  /// The elements of a row that all threads of a group have as many of.
+  int64_t getCovered() const { return int64_t(group) * width * vectors; }
 
-  /// The shape for `program`.
+  /// The shape for `program`. Its op may say otherwise in kLaunchAttr.
   static LaunchShape choose(const RowProgram &program, const Target &target);
 
-  /// The number of blocks that have work in a launch with these extents, as an
-  /// index value; `extents` has an index value a dim.
+  /// With several rows: the number of tasks along the last task dim, as an
+  /// index value; `extents` has an index value a dim. It is the last number of
+  /// a launch's size block.
+  mlir::Value buildParts(mlir::OpBuilder &builder, mlir::Location loc,
+                         const RowProgram &program,
+                         mlir::ValueRange extents) const;
+  /// The number of blocks that have work in a launch with these extents, and
+  /// parts.
   mlir::Value buildBlocks(mlir::OpBuilder &builder, mlir::Location loc,
-                          const RowProgram &program,
-                          mlir::ValueRange extents) const;
-};
-
-/// Reads of captured tensors along the vector dim of a kernel whose rows are
-/// one task each: those of the row, and those that neighbouring rows share.
-/// Reads of the same elements are one.
-struct RowReads {
-  llvm::SmallVector<mlir::OpOperand *> own, shared;
-
-  static RowReads find(const RowProgram &program);
+                          const RowProgram &program, mlir::ValueRange extents,
+                          mlir::Value parts) const;
 };
 
 } // namespace fp8c::codegen

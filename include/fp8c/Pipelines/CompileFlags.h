@@ -34,7 +34,7 @@ public:
 private:
   llvm::cl::OptionCategory category;
   llvm::cl::opt<std::string> target, recipe, numerics, castOverflow,
-      divideByNumber;
+      divideByNumber, launch;
   llvm::cl::opt<bool> assumeGuards;
 };
 

@@ -49,6 +49,8 @@ struct CompileOptions {
   /// printed are the first one's.
   std::vector<const Target *> targets = {findTarget("cpu")};
   std::vector<DimRange> dims;
+  /// Choices for the kernels of a GPU (codegen::kLaunchAttr), to measure them.
+  std::string launch;
 };
 
 /// Compiles one model. Errors are diagnostics of the context.

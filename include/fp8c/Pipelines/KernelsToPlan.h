@@ -21,6 +21,8 @@ struct KernelsToPlanOptions : mlir::PassPipelineOptions<KernelsToPlanOptions> {
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("who runs the plan"),
                              llvm::cl::init("cpu")};
+  Option<std::string> launch{
+      *this, "launch", llvm::cl::desc("choices for the kernels of a GPU")};
 };
 
 /// Adds the passes that turn a module of kernels, products and attention into

@@ -57,8 +57,8 @@ void GpuKernel::build(StringRef name) {
   if (shape.minBlocks)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                       builder.getI32IntegerAttr(shape.minBlocks));
-  unsigned counts[] = {unsigned(program.getOperands().size()),
-                       program.getNumSizes()};
+  unsigned numSizes = program.getNumSizes() + (shape.rows > 1);
+  unsigned counts[] = {unsigned(program.getOperands().size()), numSizes};
   for (auto [i, count] : llvm::enumerate(counts)) {
     Type array = LLVM::LLVMArrayType::get(i64, std::max(count, 1u));
     function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(),
@@ -78,7 +78,7 @@ void GpuKernel::build(StringRef name) {
         builder, loc, i64, pointer(entry->getArgument(array), i64, integer(i)),
         /*alignment=*/8);
   };
-  for (unsigned i = 0; i < program.getNumSizes(); ++i)
+  for (unsigned i = 0; i < numSizes; ++i)
     sizes.push_back(field(1, i));
   for (unsigned i = 0; i < program.getOperands().size(); ++i)
     pointers.push_back(LLVM::IntToPtrOp::create(builder, loc, global,
@@ -91,6 +91,11 @@ void GpuKernel::build(StringRef name) {
   if (shape.groups > 1)
     thread = arith::AndIOp::create(builder, loc, threadInBlock,
                                    i32(shape.group - 1));
+  if (shape.dependent) {
+    NVVM::GriddepcontrolOp::create(builder, loc,
+                                   NVVM::GridDepActionKind::launch_dependents);
+    NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
+  }
   parity = makeSlot(word);
   LLVM::StoreOp::create(builder, loc, i32(0), parity);
 
@@ -122,24 +127,20 @@ void GpuKernel::build(StringRef name) {
 }
 
 Value GpuKernel::getChunk(const TaskDim &dim) {
-  if (dim.chunk != 1)
-    return integer(shape.chunk);
-  if (shape.rows == 1 || dim.dim != program.getTaskDims().back().dim)
-    return {};
-  // As LaunchShape::buildBlocks has it.
-  Value rows = integer(1);
-  for (TaskDim task : program.getTaskDims())
-    rows = arith::MulIOp::create(builder, loc, rows, extent(task.dim));
-  Value each =
-      arith::DivUIOp::create(builder, loc, rows, integer(shape.fewTasks));
-  each = arith::MinSIOp::create(builder, loc, each, integer(shape.rows));
-  return arith::MaxSIOp::create(builder, loc, each, integer(1));
+  return dim.chunk == 1 ? Value() : integer(shape.chunk);
+}
+
+Value GpuKernel::getParts(const TaskDim &dim) {
+  bool isRow = shape.rows > 1 && dim.dim == program.getTaskDims().back().dim;
+  return isRow ? sizes.back() : Value();
 }
 
 Value GpuKernel::buildTasks() {
   Value tasks;
   for (TaskDim task : program.getTaskDims()) {
-    Value count = countChunks(extent(task.dim), getChunk(task));
+    Value count = getParts(task);
+    if (!count)
+      count = countChunks(extent(task.dim), getChunk(task));
     tasks = tasks ? arith::MulIOp::create(builder, loc, tasks, count) : count;
   }
   return tasks ? tasks : integer(1);
@@ -179,12 +180,20 @@ void GpuKernel::emitTasks(Value tasks) {
 
 void GpuKernel::emitVectorLoop(const Action &action, DimSet bound, Value from,
                                Value to) {
-  if (mainWidth == 1 || shape.vectors == 0)
+  if (mainWidth != shape.width || shape.vectors == 0)
     return emitDealt(action, bound, from, to);
   unsigned dim = action.index;
-  if (!pieces[dim].first)
-    return emitUnrolled(action, bound, from);
   int64_t size = program.getDims()[dim].size;
+  if (!pieces[dim].first) {
+    emitUnrolled(action, bound, from);
+    // The end of a row that threads do not share evenly.
+    int64_t covered = shape.getCovered();
+    if (covered < size)
+      emitDealt(action, bound,
+                arith::AddIOp::create(builder, loc, from, integer(covered)),
+                to);
+    return;
+  }
   if (!isFlat && !ShapedType::isDynamic(size) && size % shape.chunk == 0)
     return emitUnrolled(action, bound, from);
   Value count = arith::SubIOp::create(builder, loc, to, from);

@@ -32,6 +32,7 @@ private:
   void emitTasks(mlir::Value tasks);
   mlir::Value buildTasks();
   mlir::Value getChunk(const TaskDim &dim) override;
+  mlir::Value getParts(const TaskDim &dim) override;
   llvm::SmallVector<mlir::Value> getStarts(mlir::Value from);
   void emitVectorLoop(const Action &action, DimSet bound, mlir::Value from,
                       mlir::Value to) override;
@@ -168,6 +169,9 @@ private:
   bool isRare = false;
   /// Whether squares are added up whose mean is not the graph's.
   bool inMoments = false;
+  /// Whether rows come ahead through shared memory, and whether a task that may
+  /// have several rows has one.
+  bool usesStages = false, isSingle = false;
   /// What the rows of a task share, for each vector.
   llvm::SmallVector<Frame> common;
   /// The reads that come from shared memory, and where in a row's part of it.

@@ -135,7 +135,7 @@ size_t GpuKernel::emitFused(ArrayRef<Action> actions, DimSet bound) {
   linalg::GenericOp sum = program.getReductions()[first].op;
   linalg::GenericOp squares = program.getReductions()[second].op;
   if (!isOver(actions[1], first) || !isOver(actions[4], second) ||
-      pieces[program.getVectorDim()].first ||
+      pieces[program.getVectorDim()].first || shape.getCovered() != size ||
       !areMoments(program, sum, squares, size))
     return 0;
 

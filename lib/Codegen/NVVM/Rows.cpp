@@ -15,6 +15,8 @@
 
 #include "GpuKernel.h"
 
+#include "../RowReads.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -49,8 +51,6 @@ Value GpuKernel::barrierOf(Value number) {
 }
 
 void GpuKernel::initStages() {
-  if (shape.stages == 0)
-    return;
   int64_t offset = 0;
   int64_t size = program.getDims()[program.getVectorDim()].size;
   for (OpOperand *read : RowReads::find(program).own) {
@@ -147,8 +147,9 @@ void GpuKernel::issueNext() {
   mustIssue = false;
   Value number =
       LLVM::LoadOp::create(builder, loc, builder.getI32Type(), rowsDone);
-  Value next =
-      arith::AddIOp::create(builder, loc, rowIndex, integer(shape.stages));
+  Value ahead =
+      arith::MulIOp::create(builder, loc, sizes.back(), integer(shape.stages));
+  Value next = arith::AddIOp::create(builder, loc, rowIndex, ahead);
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         threadInBlock, i32(0));
   Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
@@ -195,18 +196,17 @@ void GpuKernel::readCommon(DimSet bound) {
 
 void GpuKernel::emitRow(Value row, Value end, DimSet bound) {
   unsigned dim = program.getTaskDims().back().dim;
-  bool isStaged = mainWidth > 1 && shape.stages > 0;
   indices[dim] = row;
   frames.emplace_back();
   kept.clear();
-  if (isStaged) {
+  if (usesStages) {
     awaitRow();
     rowIndex = row;
     rowEnd = end;
     mustIssue = true;
   }
   emitActions(program.getActions(), bound | DimSet(1) << dim);
-  if (isStaged) {
+  if (usesStages) {
     if (mustIssue) {
       NVVM::Barrier0Op::create(builder, loc);
       issueNext();
@@ -229,16 +229,25 @@ void GpuKernel::emitBody(DimSet bound) {
     hoist(program.getActions(), bound, /*readsOnly=*/true);
   if (shape.rows == 1)
     return KernelBuilder::emitBody(bound);
-  auto [from, to] = pieces[program.getTaskDims().back().dim];
-  bool isStaged = mainWidth > 1 && shape.stages > 0;
-  if (isStaged) {
+  unsigned dim = program.getTaskDims().back().dim;
+  auto [from, to] = pieces[dim];
+  if (isSingle) {
+    pieces[dim] = {};
+    indices[dim] = from;
+    KernelBuilder::emitBody(bound | DimSet(1) << dim);
+    indices[dim] = nullptr;
+    return;
+  }
+  if (usesStages) {
     Value isFirst = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::eq, threadInBlock, i32(0));
     Value done =
         LLVM::LoadOp::create(builder, loc, builder.getI32Type(), rowsDone);
     emitIf(isFirst, [&, first = from, end = to] {
       for (unsigned i = 0; i < shape.stages; ++i) {
-        Value row = arith::AddIOp::create(builder, loc, first, integer(i));
+        Value ahead =
+            arith::MulIOp::create(builder, loc, sizes.back(), integer(i));
+        Value row = arith::AddIOp::create(builder, loc, first, ahead);
         Value isRow = arith::CmpIOp::create(
             builder, loc, arith::CmpIPredicate::slt, row, end);
         emitIf(isRow, [&] {
@@ -250,10 +259,10 @@ void GpuKernel::emitBody(DimSet bound) {
   if (mainWidth > 1)
     readCommon(bound);
   // The barriers are there for all.
-  if (isStaged)
+  if (usesStages)
     NVVM::Barrier0Op::create(builder, loc);
   auto loop =
-      scf::ForOp::create(builder, loc, from, to, integer(1), ValueRange{});
+      scf::ForOp::create(builder, loc, from, to, sizes.back(), ValueRange{});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   emitRow(loop.getInductionVar(), to, bound);

@@ -20,20 +20,40 @@ using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::codegen;
 
-/// The versions of the kernel: vectors of all elements as one row, vectors,
-/// single elements.
+/// The versions of the kernel: vectors of all elements as one row, vectors (of
+/// several rows a task, or one), single elements.
 void GpuKernel::emitVersions() {
   auto emitPlain = [&] {
     llvm::SaveAndRestore restore(mainWidth, 1u);
     emitTasks(buildTasks());
   };
+  auto emitStaged = [&] {
+    llvm::SaveAndRestore restore(usesStages, true);
+    initStages();
+    emitTasks(buildTasks());
+  };
+  // A task that is one row needs nothing ahead.
+  auto emitSingle = [&] {
+    llvm::SaveAndRestore restore(isSingle, true);
+    emitTasks(buildTasks());
+  };
+  auto emitAligned = [&] {
+    if (shape.stages == 0)
+      return emitTasks(buildTasks());
+    emitGuarded(
+        emitStaged,
+        [&] {
+          Value rows = extent(program.getTaskDims().back().dim);
+          return Value(arith::CmpIOp::create(builder, loc,
+                                             arith::CmpIPredicate::slt,
+                                             sizes.back(), rows));
+        },
+        emitSingle);
+  };
   auto emitVectors = [&] {
     emitGuarded(
-        [&] {
-          initStages();
-          emitTasks(buildTasks());
-        },
-        [&] { return buildAlignment(/*ofRows=*/true); }, emitPlain);
+        emitAligned, [&] { return buildAlignment(/*ofRows=*/true); },
+        emitPlain);
   };
   if (shape.width == 1)
     return emitPlain();
@@ -119,7 +139,13 @@ Value GpuKernel::buildAlignment(bool ofRows) {
     const Operand &operand = program.getOperands()[position];
     Type element = lower(operand.type.getElementType());
     unsigned bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-    uint64_t multiple = std::min<uint64_t>(16, uint64_t(bytes) * shape.width);
+    // Bulk copies move as much as the largest vectors.
+    bool isStaged = llvm::any_of(staged, [&](auto &entry) {
+      auto argument = cast<BlockArgument>(entry.first->get());
+      return program.getOperandIndex(argument) == position;
+    });
+    uint64_t multiple =
+        isStaged ? 16 : std::min<uint64_t>(16, uint64_t(bytes) * shape.width);
     Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                              pointers[position]);
     add(address, multiple, 1);

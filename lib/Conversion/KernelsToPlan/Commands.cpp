@@ -207,7 +207,13 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
     auto shape = codegen::LaunchShape::choose(kernel->program, target);
     kernel->op.setThreads(shape.getThreads());
     kernel->op.setResident(shape.resident);
-    tasks = shape.buildBlocks(builder, loc, kernel->program, extents);
+    kernel->op.setDependent(shape.dependent);
+    Value parts;
+    if (shape.rows > 1) {
+      parts = shape.buildParts(builder, loc, kernel->program, extents);
+      sizes.push_back(parts);
+    }
+    tasks = shape.buildBlocks(builder, loc, kernel->program, extents, parts);
     scratch = arith::ConstantIndexOp::create(builder, loc, shape.sharedBytes);
   }
 

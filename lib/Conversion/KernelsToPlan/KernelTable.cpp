@@ -8,6 +8,7 @@
 
 #include "KernelTable.h"
 
+#include "fp8c/Codegen/LaunchShape.h"
 #include "fp8c/Dialect/FP8/Transforms/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -65,6 +66,8 @@ Kernel *KernelTable::get(fp8::KernelOp op, Region &body,
   OpBuilder builder(module.getContext());
   OwningOpRef<plan::KernelOp> outlined =
       plan::KernelOp::create(builder, op.getLoc(), "kernel", unitDims);
+  if (choices)
+    outlined.get()->setDiscardableAttr(codegen::kLaunchAttr, choices);
   IRMapping mapping;
   body.cloneInto(&outlined->getBody(), mapping);
   outlined->walk(

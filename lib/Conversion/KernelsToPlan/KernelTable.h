@@ -27,7 +27,9 @@ struct Kernel {
 /// one kernel.
 class KernelTable {
 public:
-  explicit KernelTable(mlir::ModuleOp module) : module(module) {}
+  /// Kernels get `choices`, if any, as their codegen::kLaunchAttr.
+  KernelTable(mlir::ModuleOp module, mlir::DictionaryAttr choices)
+      : module(module), choices(choices) {}
 
   /// The kernel with this body of `op`, perhaps with merged dims, and operands
   /// of these unit dims. An error has been reported where there is none.
@@ -36,6 +38,7 @@ public:
 
 private:
   mlir::ModuleOp module;
+  mlir::DictionaryAttr choices;
   llvm::StringMap<std::unique_ptr<Kernel>> kernels;
 };
 

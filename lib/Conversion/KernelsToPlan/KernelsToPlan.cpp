@@ -8,12 +8,16 @@
 
 #include "fp8c/Conversion/KernelsToPlan/Passes.h"
 
+#include "fp8c/Codegen/LaunchShape.h"
+
 #include "Entry.h"
 
 namespace fp8c {
 #define GEN_PASS_DEF_CONVERTTOPLANPASS
 #include "fp8c/Conversion/KernelsToPlan/Passes.h.inc"
 } // namespace fp8c
+
+#include "mlir/AsmParser/AsmParser.h"
 
 using namespace mlir;
 using namespace fp8c;
@@ -31,7 +35,18 @@ struct ConvertToPlanPass
       module.emitError() << "'" << target << "' is not a target";
       return signalPassFailure();
     }
-    toplan::KernelTable kernels(module);
+    DictionaryAttr choices;
+    if (!launch.empty()) {
+      choices = dyn_cast_if_present<DictionaryAttr>(
+          parseAttribute(launch, &getContext()));
+      std::string expected =
+          choices ? codegen::checkLaunchChoices(choices) : "a dictionary";
+      if (!expected.empty()) {
+        module.emitError() << "launch=" << launch << ": expected " << expected;
+        return signalPassFailure();
+      }
+    }
+    toplan::KernelTable kernels(module, choices);
     for (auto func :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!func.getBody().hasOneBlock()) {

@@ -36,6 +36,15 @@ public:
                                stream, parameters, nullptr),
                  "cuLaunchKernel");
   }
+  /// A kernel that waits by itself for the one before it.
+  void launchDependent(Function function, uint32_t grid, uint32_t threads,
+                       uint32_t shared, void **parameters) {
+    LaunchAttribute early{kProgrammaticSerialization, {}, 1, {}};
+    LaunchConfig config{grid, 1, 1, threads, 1, 1, shared, stream, &early, 1};
+    driver.check(
+        driver.launchConfigured(&config, function, parameters, nullptr),
+        "cuLaunchKernelEx");
+  }
   char *scratch() const { return memory.data(); }
 
   CudaProgram &program;

@@ -43,6 +43,23 @@ enum FunctionAttribute { kMaxThreadsPerBlock = 0, kMaxDynamicShared = 8 };
 /// CUjit_option.
 enum JitOption { kInfoLog = 3, kInfoLogBytes, kErrorLog, kErrorLogBytes };
 
+/// CUlaunchAttribute with a number as its value.
+struct LaunchAttribute {
+  int id;
+  char padding[4];
+  int value;
+  char rest[60];
+};
+/// CUlaunchAttributeID.
+enum LaunchAttributeId { kProgrammaticSerialization = 6 };
+/// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, shared;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+
 /// The driver's functions: name here, symbol, parameters.
 #define FP8C_CUDA_FUNCTIONS(X)                                                 \
   X(init, "cuInit", (unsigned))                                                \
@@ -89,6 +106,8 @@ enum JitOption { kInfoLog = 3, kInfoLogBytes, kErrorLog, kErrorLogBytes };
   X(eventRecord, "cuEventRecord", (Event, Stream))                             \
   X(eventSynchronize, "cuEventSynchronize", (Event))                           \
   X(eventElapsed, "cuEventElapsedTime", (float *, Event, Event))               \
+  X(launchConfigured, "cuLaunchKernelEx",                                      \
+    (const LaunchConfig *, Function, void **, void **))                        \
   X(launch, "cuLaunchKernel",                                                  \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
      unsigned, Stream, void **, void **))

@@ -20,6 +20,10 @@ module {
 // CHECK-NEXT: .param .align 8 .b8 row_amax_param_0[24],
 // CHECK-NEXT: .param .align 8 .b8 row_amax_param_1[64]
 // CHECK: .maxntid 64
+// It may start before the kernel before it has ended.
+// CHECK: griddepcontrol.launch_dependents
+// CHECK-NEXT: griddepcontrol.wait
+// SM89-NOT: griddepcontrol
 // Operands that are not aligned: element by element.
 // CHECK: ld.global.b16
 // CHECK-COUNT-4: ld.global.v4.b32

@@ -23,7 +23,9 @@ def ConvertToPlanPass : Pass<"fp8-convert-to-plan", "::mlir::ModuleOp"> {
     view. Kernels move to `plan.kernel`; equal ones are kept once.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"",
-                        "who runs the plan: decides how kernels are launched">];
+                        "who runs the plan: decides how kernels are launched">,
+                 Option<"launch", "launch", "std::string", "\"\"",
+                        "choices for the kernels of a GPU, to measure them: {rows = 4, threads = 128}">];
   let dependentDialects = [
     "::fp8c::plan::PlanDialect", "::mlir::memref::MemRefDialect",
     "::mlir::arith::ArithDialect"

@@ -1,0 +1,70 @@
+//===- LaunchChoices.cpp - Choices of a launch's shape --------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchChoices.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace fp8c;
+using namespace fp8c::codegen;
+
+static constexpr StringLiteral kChoices[] = {
+    "threads", "width", "vectors", "rows",   "stages",
+    "blocks",  "wave",  "ahead",   "beside", "dependent"};
+
+std::string codegen::checkLaunchChoices(DictionaryAttr choices) {
+  for (NamedAttribute choice : choices)
+    if (!llvm::is_contained(kChoices, choice.getName().getValue()) ||
+        !isa<IntegerAttr>(choice.getValue()))
+      return "numbers named " + llvm::join(ArrayRef(kChoices), ", ");
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Defaults
+//===----------------------------------------------------------------------===//
+
+/// All rows that there are.
+static constexpr unsigned kAll = 1 << 20;
+static constexpr int64_t kAny = INT64_MAX;
+
+/// Measured on an H200 at rows of 1152, 2048, 4096 and 14336 elements
+/// (tools/dev/tune_kernels.py measures others; docs/gpu.md has the times). The
+/// first line that fits counts.
+static constexpr RowDefaults kRowDefaults[] = {
+    // modulates, pairs, reductions, upTo, perThread, rows, resident, readsAhead
+    {false, false, 0, 1536, 36, 1, 0, true},
+    {false, false, 2, 3072, 32, kAll, 768, true},
+    {false, false, 0, 3072, 32, 1, 0, true},
+    {false, false, 0, 8191, 32, 1, 0, false},
+    {false, false, 0, kAny, 56, 1, 0, true},
+    {false, true, 0, 1536, 12, 1, 0, false},
+    {false, true, 0, 3072, 16, 1, 0, false},
+    {false, true, 0, 8191, 32, 1, 0, false},
+    {false, true, 0, kAny, 56, 1, 0, false},
+    {true, false, 0, 1536, 36, 1, 0, true},
+    {true, false, 0, 3072, 32, kAll, 512, true},
+    {true, false, 0, 8191, 32, 8, 640, true},
+    {true, false, 0, kAny, 56, kAll, 512, true},
+    {true, true, 0, 1536, 12, 1, 0, true},
+    {true, true, 0, 3072, 16, 2, 768, true},
+    {true, true, 0, 8191, 32, 2, 512, true},
+    {true, true, 0, kAny, 56, 1, 0, false},
+};
+
+const RowDefaults &codegen::getRowDefaults(const RowProgram &program,
+                                           const RowReads &reads) {
+  bool modulates = reads.shared.size() >= 2, pairs = reads.own.size() > 1;
+  int64_t size = program.getDims()[program.getVectorDim()].size;
+  for (const RowDefaults &line : kRowDefaults)
+    if (line.modulates == modulates && line.pairs == pairs &&
+        program.getReductions().size() >= line.reductions && size <= line.upTo)
+      return line;
+  llvm_unreachable("the last line of each kind is for any size");
+}
