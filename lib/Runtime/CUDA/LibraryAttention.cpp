@@ -10,7 +10,9 @@
 
 #include "Cudnn.h"
 
+#include <array>
 #include <cmath>
+#include <optional>
 #include <sstream>
 
 using namespace fp8c::rt;
@@ -304,14 +306,37 @@ public:
   void run() override;
 
 private:
+  /// Addresses of operands, then of the workspace.
+  using Addresses = std::array<void *, 5>;
+  void makePack(const Addresses &addresses);
+
   CudaQueue &queue;
   Cudnn &library;
   const PreparedStep &step;
   std::shared_ptr<CudnnPlan> plan;
+  float scale = 1, lowest = -INFINITY;
+  /// What the library is given, made again when an address changes.
+  std::optional<CudnnObject> pack;
+  Addresses packed{};
   /// Ours, for addresses that the library does not take; made when needed.
   std::unique_ptr<Command> own;
 };
 } // namespace
+
+void LibraryAttention::makePack(const Addresses &addresses) {
+  pack.reset();
+  scale = step.attention.scale;
+  const int64_t ids[] = {Query, Key, Value, Out, Scale, Lowest};
+  void *pointers[] = {addresses[0], addresses[1], addresses[2],
+                      addresses[3], &scale,       &lowest};
+  const size_t count = step.attention.causal ? 6 : 5;
+  pack.emplace(library, CudnnKind::VariantPack);
+  pack->setAll(CudnnAttribute::PackIds, ids, count);
+  pack->setAll(CudnnAttribute::PackPointers, pointers, count);
+  pack->set(CudnnAttribute::PackWorkspace, addresses[4]);
+  pack->finalize();
+  packed = addresses;
+}
 
 void LibraryAttention::run() {
   const AttentionArgs &args = step.attention;
@@ -323,21 +348,14 @@ void LibraryAttention::run() {
       own = makeOwnAttention(queue, step, "an operand is not aligned to 16");
     return own->run();
   }
-  float scale = args.scale, lowest = -INFINITY;
-  const int64_t ids[] = {Query, Key, Value, Out, Scale, Lowest};
-  void *pointers[] = {args.query->data, args.key->data, args.value->data,
-                      args.out->data,   &scale,         &lowest};
-  CudnnObject pack(library, CudnnKind::VariantPack);
-  const size_t count = args.causal ? 6 : 5;
-  pack.setAll(CudnnAttribute::PackIds, ids, count);
-  pack.setAll(CudnnAttribute::PackPointers, pointers, count);
-  void *workspace = queue.scratch();
-  pack.set(CudnnAttribute::PackWorkspace, workspace);
-  pack.finalize();
+  const Addresses now = {args.query->data, args.key->data, args.value->data,
+                         args.out->data, queue.scratch()};
+  if (!pack || now != packed)
+    makePack(now);
   std::lock_guard<std::mutex> lock(library.mutex);
   library.check(library.setStream(library.handle, queue.stream),
                 "cudnnSetStream");
-  library.check(library.execute(library.handle, plan->plan.get(), pack.get()),
+  library.check(library.execute(library.handle, plan->plan.get(), pack->get()),
                 "cudnnBackendExecute");
 }
 

@@ -15,30 +15,53 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-/// What loads of the tensor cores' kernel are aligned to, in bytes.
+/// What copies of the tensor cores' kernel are aligned to, in bytes.
 static constexpr uintptr_t kFlashAlignment = 16;
+
+/// The width of the tensor cores' kernel that takes these head dims, 0 for
+/// none.
+static uint32_t getFlashWidth(const AttentionArgs &args) {
+  const int64_t headDim = std::max(args.query->dims[3], args.value->dims[3]);
+  for (uint32_t width : kFlashWidths)
+    if (headDim <= width)
+      return width;
+  return 0;
+}
 
 /// Why the tensor cores' kernel does not compute it, or "".
 static std::string whyNotFlash(const AttentionArgs &args) {
   DType type = args.query->dtype;
   if (type != DType::BF16 && type != DType::F16)
     return std::string("operands of ") + dtypeName(type);
-  constexpr int64_t kUnit = kFlashAlignment / 2;
-  for (const Tensor *t : {args.query, args.key, args.value, args.out}) {
+  for (const Tensor *t : {args.key, args.value, args.out})
     if (t->dtype != type)
       return "operands of two types";
-    int64_t headDim = t->dims[3];
-    if (headDim > kFlashHeadDim || headDim % kUnit)
-      return "a head dim of " + std::to_string(headDim);
-    if (strideFromLast(*t, 0) != 1 && headDim > 1)
-      return "head dims that are not contiguous";
+  if (args.mask && args.mask->dtype != type &&
+      args.mask->dtype != DType::Bool && args.mask->dtype != DType::F32)
+    return std::string("a mask of ") + dtypeName(args.mask->dtype);
+  if (!getFlashWidth(args))
+    return "a head dim of " +
+           std::to_string(std::max(args.query->dims[3], args.value->dims[3]));
+  // The second dim of a grid, and 32 bits for rows.
+  constexpr int64_t kMaxHeads = 65535, kMaxRows = int64_t(1) << 30;
+  if (args.query->dims[0] * args.query->dims[1] > kMaxHeads)
+    return "more heads than a grid has";
+  return std::max(args.query->dims[2], args.key->dims[2]) > kMaxRows
+             ? "more than 2^30 rows"
+             : "";
+}
+
+/// Whether rows are whole chunks as the tensor cores' kernel copies them.
+static bool isChunked(const AttentionArgs &args) {
+  constexpr int64_t kUnit = kFlashAlignment / 2;
+  for (const Tensor *t : {args.query, args.key, args.value, args.out}) {
+    if (t->dims[3] % kUnit || (strideFromLast(*t, 0) != 1 && t->dims[3] > 1))
+      return false;
     for (uint32_t back = 1; back < 4; ++back)
       if (strideFromLast(*t, back) % kUnit)
-        return "rows that are no multiple of 16 bytes apart";
+        return false;
   }
-  return args.query->dims[0] * args.query->dims[1] > 65535
-             ? "more heads than a grid has"
-             : "";
+  return true;
 }
 
 namespace {
@@ -64,12 +87,8 @@ public:
     parameters.group = q[1] ? q[1] / args.key->dims[1] : 1;
     parameters.scale = args.scale;
     parameters.causal = args.causal;
-    if (why.empty()) {
-      flash = queue.device.ownKernels().flashAttention(
-          args.query->dtype == DType::BF16,
-          std::max(q[3], args.value->dims[3]) > 64);
-      flashGrid = uint32_t((q[2] + kFlashQueries - 1) / kFlashQueries);
-    }
+    if (why.empty())
+      setFlash();
     int64_t items = q[0] * q[1] * q[2];
     int64_t blocks = (items + kAttentionQueries - 1) / kAttentionQueries;
     shared = int64_t(kAttentionQueries) * q[3] * int64_t(sizeof(float));
@@ -100,10 +119,19 @@ public:
     };
     uintptr_t low = address(args.query) | address(args.key) |
                     address(args.value) | address(args.out);
-    if (flash && low % kFlashAlignment == 0)
+    if (flashGrid) {
+      parameters.isChunked = isWhole && low % kFlashAlignment == 0;
+      // Only scores of a positive scale have the scaled ones' order.
+      const bool isGeneral =
+          args.mask || !parameters.isChunked || !(args.scale > 0);
+      Function &flash = flashes[isGeneral];
+      if (!flash)
+        flash = queue.device.ownKernels().flashAttention(
+            parameters.query.type, width, tall, isGeneral);
       return queue.launch(flash, flashGrid,
                           uint32_t(parameters.batches * parameters.heads),
-                          kFlashThreads, 0, arguments);
+                          kFlashThreads, getFlashBytes(width, tall), arguments);
+    }
     if (!function)
       function = queue.device.ownKernels().attention();
     queue.launch(function, grid, 1, kAttentionThreads, uint32_t(shared),
@@ -111,6 +139,26 @@ public:
   }
 
 private:
+  /// How the tensor cores' kernel runs.
+  void setFlash() {
+    const AttentionArgs &args = step.attention;
+    isWhole = isChunked(args);
+    width = getFlashWidth(args);
+    auto getBlocks = [&](uint32_t tall) {
+      return (parameters.queries + getFlashQueries(tall) - 1) /
+             getFlashQueries(tall);
+    };
+    // More queries a warp read keys less often, but few blocks leave a GPU
+    // idle; results of wide heads take the registers of more queries.
+    constexpr uint32_t kWidest = 128;
+    const int64_t heads = parameters.batches * parameters.heads;
+    tall = width <= kWidest &&
+                   getBlocks(2) * heads >= queue.device.multiprocessors()
+               ? 2
+               : 1;
+    flashGrid = uint32_t(getBlocks(tall));
+  }
+
   static AttentionOperand operand(const Tensor *tensor) {
     AttentionOperand result{};
     if (!tensor)
@@ -123,10 +171,15 @@ private:
 
   CudaQueue &queue;
   const PreparedStep &step;
-  /// Why no library, and why not `flash`.
+  /// Why no library, and why no tensor cores.
   std::string refusal, why;
-  Function flash = nullptr, function = nullptr;
-  uint32_t flashGrid = 0;
+  /// The tensor cores' kernels, found when needed: for whole chunks without a
+  /// mask, and the general one.
+  Function flashes[2] = {};
+  bool isWhole = false;
+  uint32_t width = 0, tall = 1, flashGrid = 0;
+  /// The simple kernel.
+  Function function = nullptr;
   AttentionParams parameters{};
   int64_t shared;
   uint32_t grid;

@@ -62,10 +62,12 @@ static std::string name(Type type) {
   }
 }
 
-Function OwnKernels::flashAttention(bool isBF16, bool isWide) {
-  return find("FlashAttention",
-              std::string(isBF16 ? "fp8rt_flash_bf16" : "fp8rt_flash_f16") +
-                  (isWide ? "_128" : "_64"));
+Function OwnKernels::flashAttention(Type type, uint32_t width, uint32_t tall,
+                                    bool isGeneral) {
+  return find("Flash_" + name(type) + "_" + std::to_string(width) +
+                  (isGeneral ? "_true" : "_false"),
+              "fp8rt_flash_" + std::to_string(16 * tall),
+              getFlashBytes(width, tall));
 }
 
 Function OwnKernels::tileProduct(Type a, Type b, bool isLarge, bool isPromoted,

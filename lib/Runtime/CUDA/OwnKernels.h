@@ -30,8 +30,10 @@ public:
   Function move() { return find("Move", "fp8rt_move"); }
   Function product() { return find("Product", "fp8rt_product"); }
   Function attention() { return find("Attention", "fp8rt_attention"); }
-  /// Attention on tensor cores for head dims of up to 64 or of up to 128.
-  Function flashAttention(bool isBF16, bool isWide);
+  /// Attention on tensor cores for head dims of up to `width`, 16 * `tall`
+  /// queries a warp; `isGeneral` takes masks and any strides.
+  Function flashAttention(Type type, uint32_t width, uint32_t tall,
+                          bool isGeneral);
   /// Products on tensor cores in tiles of one size, and the bytes of shared
   /// memory that a block takes.
   Function tileProduct(Type a, Type b, bool isLarge, bool isPromoted,

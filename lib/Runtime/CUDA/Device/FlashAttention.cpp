@@ -6,58 +6,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// softmax(scale * Q x K^T + mask) x V for bf16 or f16 with contiguous head dims
-// of up to 128. A block takes 64 queries of one head, a warp 16 of them; keys
-// come in tiles of 64 with a running maximum and sum. Scores, masks and softmax
-// are f32; the exponentials are rounded to V's type for the second product.
+// softmax(scale * Q x K^T + mask) x V for operands of FP8C_TYPE, bf16 or f16,
+// and head dims of up to FP8C_WIDTH; with FP8C_GENERAL any strides, head dims
+// and scales, and masks of booleans, f32 or the operands' type. A block takes
+// queries of one head, a warp 16 or 32 of them; keys come in tiles, two in
+// shared memory at a time, with a running maximum and sum. Scores, masks and
+// softmax are f32; the exponentials are rounded for the second product.
 //
-// Fragments of mma.m16n8k16, lane = 4 * g + t: the result has rows g and g + 8
-// and columns 2t, 2t + 1.
+// The maximum that is subtracted may lie up to 2^kSlack below the true one:
+// what was summed is scaled only when a new one is larger than that.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Intrinsics.h"
+#include "HeadTiles.h"
 
 using namespace fp8c::rt::cuda;
 
 namespace {
 
-constexpr uint32_t kKeys = 64;
-/// Elements between rows in shared memory beyond the head dim, so that the
-/// rows that a warp reads lie in different banks.
-constexpr uint32_t kPad = 8;
-
-/// 16 bytes in registers.
-using Chunk = uint32_t __attribute__((ext_vector_type(4)));
-
-struct Fragment {
-  float c[4];
-};
-
-template <bool IsBF16>
-void multiply(Fragment &d, const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  if constexpr (IsBF16)
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d.c[0]), "+f"(d.c[1]), "+f"(d.c[2]), "+f"(d.c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0),
-                   "r"(b1));
-  else
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d.c[0]), "+f"(d.c[1]), "+f"(d.c[2]), "+f"(d.c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0),
-                   "r"(b1));
-}
-
-template <bool IsBF16> uint32_t pack(float low, float high) {
-  uint32_t bits;
-  if constexpr (IsBF16)
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-  else
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-  return bits;
-}
+constexpr float kLog2E = 0x1.715476p0f;
+constexpr float kSlack = 8;
 
 float exp2Approximate(float x) {
   float y;
@@ -65,198 +33,338 @@ float exp2Approximate(float x) {
   return y;
 }
 
-/// Rows [row0, row0 + 64) of a head to shared memory; what is outside is 0.
-template <uint32_t D>
-void loadTile(FP8C_SHARED uint16_t *tile, const AttentionOperand &operand,
-              int64_t base, int64_t row0, int64_t rows, int64_t headDim) {
-  constexpr uint32_t kChunks = D / 8;
-  const uint16_t *data = static_cast<const uint16_t *>(operand.data) + base;
-#pragma unroll 4
-  for (uint32_t i = threadIndex(); i < kKeys * kChunks; i += kFlashThreads) {
-    uint32_t row = i / kChunks, d = i % kChunks * 8;
-    Chunk chunk = 0;
-    if (row0 + row < rows && d < headDim)
-      chunk = *reinterpret_cast<const Chunk *>(
-          data + (row0 + row) * operand.strides[2] + d);
-    *reinterpret_cast<FP8C_SHARED Chunk *>(tile + row * (D + kPad) + d) = chunk;
-  }
+template <Type T> uint32_t pack(float low, float high) {
+  uint32_t bits;
+  if constexpr (T == Type::BF16)
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+  return bits;
 }
 
-uint32_t loadPair(const FP8C_SHARED uint16_t *at) {
-  return *reinterpret_cast<const FP8C_SHARED uint32_t *>(at);
-}
-
-/// Four transposed 8 x 8 matrices of 16-bit elements.
-void loadTransposed(uint32_t (&r)[4], const FP8C_SHARED uint16_t *at) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
-               "{%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(uint32_t(uintptr_t(at))));
-}
-
-/// Out of line: unrolled loops read masks.
-__attribute__((noinline)) float loadMask(Type type, const void *data,
-                                         int64_t index) {
-  return load(type, data, index);
-}
-
+/// The larger number; a NaN is ignored.
+float larger(float x, float y) { return __builtin_fmaxf(x, y); }
 float quadMax(float x) {
-  float y = shuffleXor(x, 1);
-  x = y > x ? y : x;
-  y = shuffleXor(x, 2);
-  return y > x ? y : x;
+  x = larger(x, shuffleXor(x, 1));
+  return larger(x, shuffleXor(x, 2));
 }
 float quadSum(float x) {
   x += shuffleXor(x, 1);
   return x + shuffleXor(x, 2);
 }
 
-template <bool IsBF16, uint32_t D>
-void attend(const AttentionParams &p, FP8C_SHARED uint16_t *keyTile,
-            FP8C_SHARED uint16_t *valueTile) {
-  constexpr float kLog2E = 0x1.715476p0f;
-  constexpr uint32_t kPitch = D + kPad;
-  const float masked = asFloat(0xFF800000);
-  uint32_t lane = threadIndex() % 32, warp = threadIndex() / 32;
-  uint32_t g = lane / 4, t = lane % 4;
-  int64_t query0 = int64_t(blockIndex()) * kFlashQueries;
-  int64_t head = blockIndexY() % p.heads, batch = blockIndexY() / p.heads;
-  int64_t kvHead = head / p.group;
-  auto base = [&](const AttentionOperand &o, int64_t h) {
+/// Lane = 4 * g + t: of a fragment of scores or results it has rows g and
+/// g + 8, columns 2t and 2t + 1.
+template <Type T, uint32_t D, uint32_t Warps, uint32_t Tall, uint32_t Keys,
+          bool IsGeneral>
+class Attention {
+public:
+  static constexpr uint32_t kQueries = Warps * Tall * 16;
+  static constexpr uint32_t kThreads = Warps * 32;
+
+  FP8C_INLINE Attention(const AttentionParams &p, uint32_t memory)
+      : p(p), queryTile(memory), tiles(memory + kQueries * Rows<D>::kBytes),
+        lane(threadIndex() % 32), warp(threadIndex() / 32) {
+    // Blocks with the most keys first.
+    uint32_t tile = p.causal ? blockCount() - 1 - blockIndex() : blockIndex();
+    query0 = tile * kQueries;
+    head = blockIndexY() % p.heads;
+    batch = blockIndexY() / p.heads;
+    keys = p.keys;
+    end = p.causal && query0 + int32_t(kQueries) < keys
+              ? query0 + int32_t(kQueries)
+              : keys;
+    unit = IsGeneral ? kLog2E : p.scale * kLog2E;
+#pragma unroll
+    for (uint32_t i = 0; i < Tall; ++i)
+      max[i][0] = max[i][1] = kMasked;
+  }
+
+  FP8C_INLINE void run() {
+    copy<kQueries>(queryTile, p.query, base(p.query, head), query0, p.queries,
+                   p.headDim);
+    copyTile(0);
+    int32_t stage = 0;
+    for (int32_t key0 = 0; key0 < end; key0 += Keys) {
+      waitForCopies<0>();
+      barrier();
+      if (key0 + int32_t(Keys) < end)
+        copyTile(key0 + Keys, 1 - stage);
+      uint32_t keyTile = tiles + stage * 2 * kTileBytes;
+      Fragment scores[Tall][Keys / 8] = {};
+      multiplyKeys(scores, keyTile);
+      mask(scores, key0);
+      weigh(scores);
+      multiplyValues(scores, keyTile + kTileBytes);
+      stage = 1 - stage;
+    }
+    writeOut();
+  }
+
+private:
+  static constexpr uint32_t kTileBytes = Keys * Rows<D>::kBytes;
+  using Scores = Fragment[Tall][Keys / 8];
+
+  FP8C_INLINE int64_t base(const AttentionOperand &o, int64_t h) const {
     return batch * o.strides[0] + h * o.strides[1];
-  };
-
-  loadTile<D>(keyTile, p.query, base(p.query, head), query0, p.queries,
-              p.headDim);
-  barrier();
-  uint32_t query[D / 16][4];
-#pragma unroll
-  for (uint32_t k = 0; k < D / 16; ++k) {
-    const FP8C_SHARED uint16_t *at =
-        keyTile + (warp * 16 + g) * kPitch + k * 16 + 2 * t;
-    query[k][0] = loadPair(at);
-    query[k][1] = loadPair(at + 8 * kPitch);
-    query[k][2] = loadPair(at + 8);
-    query[k][3] = loadPair(at + 8 * kPitch + 8);
+  }
+  /// Of the lane's fragments: the query of a row.
+  FP8C_INLINE int32_t getQuery(uint32_t i, uint32_t half) const {
+    return query0 + (warp * Tall + i) * 16 + half * 8 + lane / 4;
   }
 
-  Fragment out[D / 8] = {};
-  float max[2] = {masked, masked}, sum[2] = {0, 0};
-  int64_t row[2] = {query0 + warp * 16 + g, query0 + warp * 16 + g + 8};
-  int64_t maskBase[2];
+  template <uint32_t Count>
+  FP8C_INLINE void copy(uint32_t tile, const AttentionOperand &operand,
+                        int64_t base, int32_t row0, int32_t rows,
+                        int32_t headDim) const {
+    if (!IsGeneral || p.isChunked)
+      copyRows<D, Count, kThreads, true>(tile, operand, base, row0, rows,
+                                         headDim);
+    else
+      copyRows<D, Count, kThreads, false>(tile, operand, base, row0, rows,
+                                          headDim);
+  }
+
+  FP8C_INLINE void copyTile(int32_t key0, uint32_t stage = 0) {
+    int64_t kvHead = head / p.group;
+    uint32_t tile = tiles + stage * 2 * kTileBytes;
+    copy<Keys>(tile, p.key, base(p.key, kvHead), key0, keys, p.headDim);
+    copy<Keys>(tile + kTileBytes, p.value, base(p.value, kvHead), key0, keys,
+               p.valueDim);
+    commitCopies();
+  }
+
+  /// scores = Q x K^T.
+  FP8C_INLINE void multiplyKeys(Scores &scores, uint32_t tile) const {
 #pragma unroll
-  for (uint32_t h = 0; h < 2; ++h)
-    maskBase[h] = base(p.mask, head) + row[h] * p.mask.strides[2];
-  int64_t end = p.keys;
-  if (p.causal && query0 + kFlashQueries < end)
-    end = query0 + kFlashQueries;
-  for (int64_t key0 = 0; key0 < end; key0 += kKeys) {
-    barrier();
-    loadTile<D>(keyTile, p.key, base(p.key, kvHead), key0, p.keys, p.headDim);
-    loadTile<D>(valueTile, p.value, base(p.value, kvHead), key0, p.keys,
-                p.valueDim);
-    barrier();
-    Fragment scores[kKeys / 8] = {};
+    for (uint32_t k = 0; k < D / 16; ++k) {
+      uint32_t query[Tall][4];
 #pragma unroll
-    for (uint32_t k = 0; k < D / 16; ++k)
+      for (uint32_t i = 0; i < Tall; ++i)
+        loadMatrices(query[i],
+                     queryTile +
+                         Rows<D>::offset((warp * Tall + i) * 16 + lane % 16,
+                                         2 * k + lane / 16));
 #pragma unroll
-      for (uint32_t n = 0; n < kKeys / 8; ++n) {
-        const FP8C_SHARED uint16_t *at =
-            keyTile + (n * 8 + g) * kPitch + k * 16 + 2 * t;
-        multiply<IsBF16>(scores[n], query[k], loadPair(at), loadPair(at + 8));
-      }
-    bool isWhole = key0 + kKeys <= p.keys && !p.mask.data &&
-                   (!p.causal || key0 + kKeys <= query0 + 1);
-    float best[2] = {masked, masked};
-#pragma unroll
-    for (uint32_t n = 0; n < kKeys / 8; ++n)
-#pragma unroll
-      for (uint32_t i = 0; i < 4; ++i) {
-        float s = scores[n].c[i] * p.scale;
-        if (!isWhole) {
-          int64_t key = key0 + n * 8 + 2 * t + i % 2, r = row[i / 2];
-          if (p.mask.data && key < p.keys && r < p.queries) {
-            float mask = loadMask(p.mask.type, p.mask.data,
-                                  maskBase[i / 2] + key * p.mask.strides[3]);
-            s = p.mask.type != Type::Bool ? s + mask : mask != 0 ? s : masked;
-          }
-          if (key >= p.keys || (p.causal && key > r))
-            s = masked;
-        }
-        scores[n].c[i] = s;
-        best[i / 2] = s > best[i / 2] ? s : best[i / 2];
-      }
-    float shift[2];
-#pragma unroll
-    for (uint32_t h = 0; h < 2; ++h) {
-      float all = quadMax(best[h]);
-      float next = all > max[h] ? all : max[h];
-      float carry =
-          max[h] == next ? 1.0f : exp2Approximate((max[h] - next) * kLog2E);
-      // While all keys are masked there is no maximum to subtract; 0 makes
-      // every exponential 0.
-      shift[h] = next == masked ? 0.0f : next * kLog2E;
-      max[h] = next;
-      sum[h] *= carry;
-#pragma unroll
-      for (uint32_t n = 0; n < D / 8; ++n) {
-        out[n].c[2 * h] *= carry;
-        out[n].c[2 * h + 1] *= carry;
-      }
-    }
-#pragma unroll
-    for (uint32_t n = 0; n < kKeys / 8; ++n)
-#pragma unroll
-      for (uint32_t i = 0; i < 4; ++i) {
-        float e = exp2Approximate(
-            __builtin_fmaf(scores[n].c[i], kLog2E, -shift[i / 2]));
-        scores[n].c[i] = e;
-        sum[i / 2] += e;
-      }
-#pragma unroll
-    for (uint32_t k = 0; k < kKeys / 16; ++k) {
-      const uint32_t weights[4] = {
-          pack<IsBF16>(scores[2 * k].c[0], scores[2 * k].c[1]),
-          pack<IsBF16>(scores[2 * k].c[2], scores[2 * k].c[3]),
-          pack<IsBF16>(scores[2 * k + 1].c[0], scores[2 * k + 1].c[1]),
-          pack<IsBF16>(scores[2 * k + 1].c[2], scores[2 * k + 1].c[3])};
-#pragma unroll
-      for (uint32_t n = 0; n < D / 16; ++n) {
+      for (uint32_t n = 0; n < Keys / 8; n += 2) {
         uint32_t b[4];
-        loadTransposed(b, valueTile + (k * 16 + lane % 16) * kPitch + n * 16 +
-                              lane / 16 * 8);
-        multiply<IsBF16>(out[2 * n], weights, b[0], b[1]);
-        multiply<IsBF16>(out[2 * n + 1], weights, b[2], b[3]);
+        loadMatrices(b, tile + Rows<D>::offset(n * 8 + lane / 16 * 8 + lane % 8,
+                                               2 * k + lane / 8 % 2));
+#pragma unroll
+        for (uint32_t i = 0; i < Tall; ++i) {
+          multiply<T, T>(scores[i][n], query[i], b[0], b[1]);
+          multiply<T, T>(scores[i][n + 1], query[i], b[2], b[3]);
+        }
       }
     }
   }
+
+  /// -Inf where no key may be seen, and adds a mask of numbers.
+  FP8C_INLINE void mask(Scores &scores, int32_t key0) const {
+    if constexpr (IsGeneral) {
+      if (!p.mask.data)
+        scale(scores);
+      else if (p.mask.type == Type::Bool)
+        addMask<Type::Bool, uint8_t>(scores, key0);
+      else if (p.mask.type == Type::F32)
+        addMask<Type::F32, float>(scores, key0);
+      else
+        addMask<T, uint16_t>(scores, key0);
+    }
+    if (key0 + int32_t(Keys) <= keys &&
+        (!p.causal || key0 + int32_t(Keys) <= query0 + 1))
+      return;
 #pragma unroll
-  for (uint32_t h = 0; h < 2; ++h) {
-    float total = quadSum(sum[h]);
-    float inverse = total == 0 ? 0.0f : 1.0f / total;
-    if (row[h] >= p.queries)
-      continue;
-    uint16_t *to = static_cast<uint16_t *>(const_cast<void *>(p.out.data)) +
-                   base(p.out, head) + row[h] * p.out.strides[2];
+    for (uint32_t i = 0; i < Tall; ++i)
 #pragma unroll
-    for (uint32_t n = 0; n < D / 8; ++n) {
-      uint32_t d = n * 8 + 2 * t;
-      if (d < p.valueDim)
-        *reinterpret_cast<uint32_t *>(to + d) = pack<IsBF16>(
-            out[n].c[2 * h] * inverse, out[n].c[2 * h + 1] * inverse);
+      for (uint32_t n = 0; n < Keys / 8; ++n)
+#pragma unroll
+        for (uint32_t c = 0; c < 4; ++c) {
+          int32_t key = key0 + n * 8 + lane % 4 * 2 + c % 2;
+          if (key >= keys || (p.causal && key > getQuery(i, c / 2)))
+            scores[i][n].c[c] = kMasked;
+        }
+  }
+
+  FP8C_INLINE void scale(Scores &scores) const {
+#pragma unroll
+    for (uint32_t i = 0; i < Tall; ++i)
+#pragma unroll
+      for (uint32_t n = 0; n < Keys / 8; ++n)
+#pragma unroll
+        for (uint32_t c = 0; c < 4; ++c)
+          scores[i][n].c[c] *= p.scale;
+  }
+
+  template <Type Of, typename Stored>
+  FP8C_INLINE void addMask(Scores &scores, int32_t key0) const {
+#pragma unroll
+    for (uint32_t i = 0; i < Tall; ++i)
+#pragma unroll
+      for (uint32_t half = 0; half < 2; ++half) {
+        int32_t query = getQuery(i, half);
+        const Stored *row =
+            static_cast<const Stored *>(p.mask.data) + base(p.mask, head) +
+            (query < p.queries ? query : p.queries - 1) * p.mask.strides[2];
+#pragma unroll
+        for (uint32_t n = 0; n < Keys / 8; ++n)
+#pragma unroll
+          for (uint32_t c = 0; c < 2; ++c) {
+            int32_t key = key0 + n * 8 + lane % 4 * 2 + c;
+            Stored value =
+                row[(key < keys ? key : keys - 1) * p.mask.strides[3]];
+            float &score = scores[i][n].c[2 * half + c];
+            score *= p.scale;
+            if constexpr (Of == Type::Bool)
+              score = value ? score : kMasked;
+            else if constexpr (Of == Type::F32)
+              score += value;
+            else
+              score += Of == Type::BF16 ? decodeBF16(value) : decodeF16(value);
+          }
+      }
+  }
+
+  /// Scores to exponentials; scales what was summed where the maximum grew.
+  FP8C_INLINE void weigh(Scores &scores) {
+    float next[Tall][2];
+    bool grows = false;
+#pragma unroll
+    for (uint32_t i = 0; i < Tall; ++i)
+#pragma unroll
+      for (uint32_t half = 0; half < 2; ++half) {
+        float best = scores[i][0].c[2 * half];
+#pragma unroll
+        for (uint32_t n = 0; n < Keys / 8; ++n)
+#pragma unroll
+          for (uint32_t c = 0; c < 2; ++c)
+            best = larger(best, scores[i][n].c[2 * half + c]);
+        best = quadMax(best);
+        bool isLarger =
+            best > max[i][half] && !((best - max[i][half]) * unit <= kSlack);
+        next[i][half] = isLarger ? best : max[i][half];
+        grows |= isLarger;
+      }
+    if (__nvvm_vote_any_sync(0xFFFFFFFF, grows)) {
+#pragma unroll
+      for (uint32_t i = 0; i < Tall; ++i)
+#pragma unroll
+        for (uint32_t half = 0; half < 2; ++half) {
+          float carry =
+              max[i][half] == next[i][half]
+                  ? 1.0f
+                  : exp2Approximate((max[i][half] - next[i][half]) * unit);
+          max[i][half] = next[i][half];
+          sum[i][half] *= carry;
+#pragma unroll
+          for (uint32_t n = 0; n < D / 8; ++n) {
+            out[i][n].c[2 * half] *= carry;
+            out[i][n].c[2 * half + 1] *= carry;
+          }
+        }
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < Tall; ++i)
+#pragma unroll
+      for (uint32_t half = 0; half < 2; ++half) {
+        // While all keys are masked there is no maximum to subtract; 0 makes
+        // every exponential 0.
+        float least = max[i][half] == kMasked ? 0.0f : max[i][half];
+        float shift = least * unit;
+#pragma unroll
+        for (uint32_t n = 0; n < Keys / 8; ++n)
+#pragma unroll
+          for (uint32_t c = 0; c < 2; ++c) {
+            float &s = scores[i][n].c[2 * half + c];
+            // Masks may be the smallest numbers: their difference is none.
+            s = exp2Approximate(IsGeneral ? (s - least) * unit
+                                          : __builtin_fmaf(s, unit, -shift));
+            sum[i][half] += s;
+          }
+      }
+  }
+
+  /// out += exponentials x V.
+  FP8C_INLINE void multiplyValues(const Scores &scores, uint32_t tile) {
+#pragma unroll
+    for (uint32_t k = 0; k < Keys / 16; ++k) {
+      uint32_t weights[Tall][4];
+#pragma unroll
+      for (uint32_t i = 0; i < Tall; ++i)
+#pragma unroll
+        for (uint32_t j = 0; j < 4; ++j) {
+          const Fragment &s = scores[i][2 * k + j / 2];
+          weights[i][j] = pack<T>(s.c[j % 2 * 2], s.c[j % 2 * 2 + 1]);
+        }
+#pragma unroll
+      for (uint32_t n = 0; n < D / 8; n += 2) {
+        uint32_t b[4];
+        loadTransposed(
+            b, tile + Rows<D>::offset(k * 16 + lane % 16, n + lane / 16));
+#pragma unroll
+        for (uint32_t i = 0; i < Tall; ++i) {
+          multiply<T, T>(out[i][n], weights[i], b[0], b[1]);
+          multiply<T, T>(out[i][n + 1], weights[i], b[2], b[3]);
+        }
+      }
     }
   }
-}
+
+  FP8C_INLINE void writeOut() const {
+#pragma unroll
+    for (uint32_t i = 0; i < Tall; ++i)
+#pragma unroll
+      for (uint32_t half = 0; half < 2; ++half) {
+        float total = quadSum(sum[i][half]);
+        float inverse = total == 0 ? 0.0f : 1.0f / total;
+        int32_t query = getQuery(i, half);
+        if (query >= p.queries)
+          continue;
+        uint16_t *to = static_cast<uint16_t *>(const_cast<void *>(p.out.data)) +
+                       base(p.out, head) + query * p.out.strides[2];
+#pragma unroll
+        for (uint32_t n = 0; n < D / 8; ++n) {
+          int32_t d = n * 8 + lane % 4 * 2;
+          uint32_t pair = pack<T>(out[i][n].c[2 * half] * inverse,
+                                  out[i][n].c[2 * half + 1] * inverse);
+          if (!IsGeneral || p.isChunked) {
+            if (d < p.valueDim)
+              *reinterpret_cast<uint32_t *>(to + d) = pair;
+            continue;
+          }
+          if (d < p.valueDim)
+            to[d * p.out.strides[3]] = uint16_t(pair);
+          if (d + 1 < p.valueDim)
+            to[(d + 1) * p.out.strides[3]] = uint16_t(pair >> 16);
+        }
+      }
+  }
+
+  static constexpr float kMasked = -__builtin_inff();
+
+  const AttentionParams &p;
+  const uint32_t queryTile, tiles, lane, warp;
+  int32_t query0, keys, end;
+  int64_t head, batch;
+  /// Of a score, in powers of two.
+  float unit;
+  Fragment out[Tall][D / 8] = {};
+  float max[Tall][2], sum[Tall][2] = {};
+};
 
 } // namespace
 
-#define FP8C_FLASH(NAME, IS_BF16, D)                                           \
+extern FP8C_SHARED Chunk fp8rt_tiles[];
+
+#define FP8C_FLASH(NAME, TALL)                                                 \
   FP8C_KERNEL void NAME(AttentionParams p) {                                   \
-    alignas(16) static FP8C_SHARED uint16_t keys[kKeys * (D + kPad)];          \
-    alignas(16) static FP8C_SHARED uint16_t values[kKeys * (D + kPad)];        \
-    attend<IS_BF16, D>(p, keys, values);                                       \
+    Attention<Type::FP8C_TYPE, FP8C_WIDTH, kFlashThreads / 32, TALL,           \
+              getFlashKeys(FP8C_WIDTH), FP8C_GENERAL>(                         \
+        p, sharedAddress(fp8rt_tiles))                                         \
+        .run();                                                                \
   }
-FP8C_FLASH(fp8rt_flash_bf16_64, true, 64)
-FP8C_FLASH(fp8rt_flash_bf16_128, true, 128)
-FP8C_FLASH(fp8rt_flash_f16_64, false, 64)
-FP8C_FLASH(fp8rt_flash_f16_128, false, 128)
+FP8C_FLASH(fp8rt_flash_16, 1)
+// Results of wider head dims take too many registers.
+#if FP8C_WIDTH <= 128
+FP8C_FLASH(fp8rt_flash_32, 2)
+#endif

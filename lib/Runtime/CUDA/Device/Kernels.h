@@ -139,16 +139,34 @@ struct AttentionParams {
   int64_t batches, heads, group, queries, keys, headDim, valueDim;
   float scale;
   uint32_t causal;
+  /// Whether rows are whole chunks of 16 bytes, aligned to 16.
+  uint32_t isChunked;
 };
 /// One warp computes one query; so many queries a block, whose head dims lie in
 /// shared memory as f32.
 constexpr uint32_t kAttentionQueries = 4;
 constexpr uint32_t kAttentionThreads = 32 * kAttentionQueries;
 
-/// FlashAttention.cpp: queries and threads of a block.
-constexpr uint32_t kFlashQueries = 64;
+/// FlashAttention.cpp, compiled for head dims of up to so many elements.
+constexpr uint32_t kFlashWidths[] = {64, 96, 128, 256};
 constexpr uint32_t kFlashThreads = 128;
-constexpr int64_t kFlashHeadDim = 128;
+/// Bytes between rows in shared memory.
+constexpr uint32_t getFlashPitch(uint32_t width) {
+  return width <= 64 ? 128 : width <= 128 ? 256 : 512;
+}
+/// Keys of a tile.
+constexpr uint32_t getFlashKeys(uint32_t width) {
+  return width <= 128 ? 64 : 32;
+}
+/// Queries of a block whose warps have `tall` times 16 of them.
+constexpr uint32_t getFlashQueries(uint32_t tall) {
+  return kFlashThreads / 32 * 16 * tall;
+}
+/// Shared memory of a block: queries, and two tiles of keys and values.
+constexpr uint32_t getFlashBytes(uint32_t width, uint32_t tall) {
+  return (getFlashQueries(tall) + 4 * getFlashKeys(width)) *
+         getFlashPitch(width);
+}
 
 } // namespace fp8c::rt::cuda
 

@@ -74,6 +74,15 @@ FP8C_INLINE void loadMatrices(uint32_t (&r)[4], uint32_t address) {
                : "memory");
 }
 
+/// The same, each matrix of 2-byte elements transposed.
+FP8C_INLINE void loadTransposed(uint32_t (&r)[4], uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
+               "{%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address)
+               : "memory");
+}
+
 /// Copies 16 bytes to shared memory, or fills them with 0 if `bytes` is 0.
 inline void copyChunk(uint32_t to, const void *from, uint32_t bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
