@@ -11,6 +11,7 @@
 Device time: one CUDA graph of many calls over sets of inputs that take 200 MB together, on both sides.
 """
 
+import math
 import statistics
 import time
 
@@ -79,16 +80,22 @@ class Fused(nn.Module):
         if self.kind == "cast_tensor":
             scale = x.abs().max().float().clamp(min=1e-12) / 448
             return to_f8(x, scale), scale
+        if self.kind == "residual":
+            x = x + more[2] * more[3]
         h = F.layer_norm(x, x.shape[-1:], eps=1e-6) * (1 + more[0]) + more[1]
         if self.kind == "adaln_static":
             return to_f8(h, self.scale)
+        if self.kind == "residual":
+            return x, to_f8(h, self.scale)
         return h.abs().max(), to_f8(h, self.scale)  # adaln_amax
 
 
 #: Bytes an element that a kernel reads and writes.
 FUSED = {"rms_static": 3, "rms_row": 3, "adaln_static": 3, "adaln_amax": 3, "gelu_static": 3, "swiglu_row": 5,
-         "cast_tensor": 3}
-FUSED_SHAPES = [(16384, 4096), (8192, 2048), (4096, 1152), (2048, 14336)]
+         "cast_tensor": 3, "residual": 7}
+#: Rows and their length; with vectors of each batch, of 4 batches together.
+FUSED_SHAPES = [(16384, 4096), (8192, 2048), (4096, 1152), (2048, 14336), (16, 8192), (256, 2048), (50000, 257)]
+BATCHED = ("adaln_static", "adaln_amax", "residual")
 PRODUCTS = ["8192x8192x8192", "8192x12288x2048", "8192x8192x2048", "1024x8192x2048", "256x12288x2048", "256x2048x2048",
             "16x8192x8192", "240x4096x4096", "1x4096x4096"]
 ATTENTION = ["4x16x4096x4096x128", "1x32x4096x4096x128/causal", "16x16x257x257x80", "4x16x4096x77x128", "1x16x256x256x128"]
@@ -123,7 +130,9 @@ def names():
 def parts(case):
     """What is exported and measured apart for a case: (name of a Case, its shape); two cases may share one."""
     if case.startswith("fused/"):
-        return [(f"{case}/{tokens}x{width}", f"{tokens}x{width}") for tokens, width in FUSED_SHAPES]
+        is_batched = case.removeprefix("fused/") in BATCHED
+        shapes = [f"4x{rows // 4}x{width}" if is_batched else f"{rows}x{width}" for rows, width in FUSED_SHAPES]
+        return [(f"{case}/{shape}", shape) for shape in shapes]
     if case.startswith("host/"):
         case = HOST[case.removeprefix("host/")]
     case = case.removesuffix("/graph")
@@ -139,14 +148,18 @@ class Case:
         self.limit_bytes, self.compiled = None, False
         torch.manual_seed(0)
         if kind == "fused":
-            tokens, width = map(int, rest[1].split("x"))
+            shape = [*map(int, rest[1].split("x"))]
+            width, vector = shape[-1], (shape[0], 1, shape[-1])
             self.module = Fused(rest[0], width)
-            args = [torch.randn(tokens, width).bfloat16()]
+            shapes = [shape]
             if rest[0] == "swiglu_row":
-                args.append(torch.randn(tokens, width).bfloat16())
-            if rest[0].startswith("adaln"):
-                args += [torch.randn(width).bfloat16(), torch.randn(width).bfloat16()]
-            self.limit_bytes, self.compiled = FUSED[rest[0]] * tokens * width, True
+                shapes.append(shape)
+            if rest[0] in BATCHED:
+                shapes += [vector, vector]
+            if rest[0] == "residual":
+                shapes += [vector, shape]
+            args = [torch.randn(each).bfloat16() for each in shapes]
+            self.limit_bytes, self.compiled = FUSED[rest[0]] * math.prod(shape), True
         elif kind == "product":
             m, n, k = map(int, rest[-1].split("x"))
             is_f8 = rest[0] != "bf16"
