@@ -10,6 +10,7 @@
 #define FP8C_LIB_RUNTIME_CUDA_ATTENTION_H
 
 #include "CudaQueue.h"
+#include "Device/Kernels.h"
 
 namespace fp8c::rt::cuda {
 
@@ -18,6 +19,9 @@ class Cudnn;
 /// The library's attention where its rules allow, else ours.
 std::unique_ptr<Command> makeAttention(CudaQueue &queue,
                                        const PreparedStep &step);
+
+/// Type and strides of an operand for our kernels, without its address.
+AttentionOperand getOperand(const Tensor *tensor);
 
 /// The command, or null and why: the library refuses it.
 std::unique_ptr<Command> makeLibraryAttention(CudaQueue &queue, Cudnn &library,

@@ -15,6 +15,16 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
+AttentionOperand fp8c::rt::cuda::getOperand(const Tensor *tensor) {
+  AttentionOperand result{};
+  if (!tensor)
+    return result;
+  result.type = static_cast<Type>(tensor->dtype);
+  for (uint32_t i = 0; i < 4; ++i)
+    result.strides[i] = strideFromLast(*tensor, 3 - i);
+  return result;
+}
+
 /// What copies of the tensor cores' kernel are aligned to, in bytes.
 static constexpr uintptr_t kFlashAlignment = 16;
 
@@ -73,11 +83,11 @@ public:
         why(whyNotFlash(step.attention)) {
     const AttentionArgs &args = step.attention;
     const int64_t *q = args.query->dims;
-    parameters.query = operand(args.query);
-    parameters.key = operand(args.key);
-    parameters.value = operand(args.value);
-    parameters.out = operand(args.out);
-    parameters.mask = operand(args.mask);
+    parameters.query = getOperand(args.query);
+    parameters.key = getOperand(args.key);
+    parameters.value = getOperand(args.value);
+    parameters.out = getOperand(args.out);
+    parameters.mask = getOperand(args.mask);
     parameters.batches = q[0];
     parameters.heads = q[1];
     parameters.queries = q[2];
@@ -157,16 +167,6 @@ private:
                ? 2
                : 1;
     flashGrid = uint32_t(getBlocks(tall));
-  }
-
-  static AttentionOperand operand(const Tensor *tensor) {
-    AttentionOperand result{};
-    if (!tensor)
-      return result;
-    result.type = static_cast<Type>(tensor->dtype);
-    for (uint32_t i = 0; i < 4; ++i)
-      result.strides[i] = strideFromLast(*tensor, 3 - i);
-    return result;
   }
 
   CudaQueue &queue;

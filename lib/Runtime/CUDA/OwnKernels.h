@@ -30,6 +30,8 @@ public:
   Function move() { return find("Move", "fp8rt_move"); }
   Function product() { return find("Product", "fp8rt_product"); }
   Function attention() { return find("Attention", "fp8rt_attention"); }
+  Function maskBias() { return find("MaskBias", "fp8rt_mask_bias"); }
+  Function clearRows() { return find("MaskBias", "fp8rt_clear_rows"); }
   /// Attention on tensor cores for head dims of up to `width`, 16 * `tall`
   /// queries a warp; `isGeneral` takes masks and any strides.
   Function flashAttention(Type type, uint32_t width, uint32_t tall,

@@ -147,6 +147,26 @@ struct AttentionParams {
 constexpr uint32_t kAttentionQueries = 4;
 constexpr uint32_t kAttentionThreads = 32 * kAttentionQueries;
 
+/// MaskBias.cpp: a mask with its own batches, heads and queries, as a dense
+/// tensor whose rows are `pitch` elements apart.
+struct MaskBiasParams {
+  AttentionOperand mask;
+  int64_t batches, heads, queries, keys, pitch;
+  void *bias;
+  Type type;
+  /// Of each row, whether the mask leaves no key.
+  uint8_t *isEmpty;
+  uint32_t causal;
+};
+struct ClearRowsParams {
+  AttentionOperand out;
+  int64_t batches, heads, queries, valueDim;
+  const uint8_t *isEmpty;
+  /// Of batch, head and query; 0 where the mask has one for all.
+  int64_t emptyStrides[3];
+};
+constexpr uint32_t kMaskBiasThreads = 256;
+
 /// FlashAttention.cpp, compiled for head dims of up to so many elements.
 constexpr uint32_t kFlashWidths[] = {64, 96, 128, 256};
 constexpr uint32_t kFlashThreads = 128;
