@@ -325,6 +325,8 @@ private:
         inputs.push_back(json::Object{{"name", parameter.name},
                                       {"arg", argument(parameter)}});
     json::Array outputs;
+    // `places` points into the tree, which stays as it is until all is made.
+    json::Object metas;
     for (unsigned count = oneIn(6) ? 2 + below(2) : 1; count; --count) {
       std::string name = formatv("n{0}", random()).str();
       json::Object meta;
@@ -335,13 +337,15 @@ private:
         meta["sizes"] = numbers([&] { return anySize(); });
       if (oneIn(3))
         meta["dtype"] = dtype();
-      (*tensors)[name] = std::move(meta);
+      metas[name] = std::move(meta);
       json::Value made = json::Object{{"name", name}};
       if (oneIn(6))
         outputs.push_back(json::Object{{"as_tensors", json::Array{made}}});
       else
         outputs.push_back(json::Object{{"as_tensor", made}});
     }
+    for (auto &[name, meta] : metas)
+      (*tensors)[name] = std::move(meta);
     nodes.insert(nodes.begin() + below(nodes.size() + 1),
                  json::Object{{"target", "torch.ops." + entry.name},
                               {"inputs", std::move(inputs)},
