@@ -159,10 +159,11 @@ private:
              getFlashQueries(tall);
     };
     // More queries a warp read keys less often, but few blocks leave a GPU
-    // idle; results of wide heads take the registers of more queries.
+    // idle; results of wide heads take the registers of more queries. Element
+    // by element the kernel of few is the more exact.
     constexpr uint32_t kWidest = 128;
     const int64_t heads = parameters.batches * parameters.heads;
-    tall = width <= kWidest &&
+    tall = isWhole && width <= kWidest &&
                    getBlocks(2) * heads >= queue.device.multiprocessors()
                ? 2
                : 1;

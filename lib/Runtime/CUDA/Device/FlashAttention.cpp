@@ -42,6 +42,10 @@ template <Type T> uint32_t pack(float low, float high) {
   return bits;
 }
 
+template <Type T> float decode(uint16_t bits) {
+  return T == Type::BF16 ? decodeBF16(bits) : decodeF16(bits);
+}
+
 /// The larger number; a NaN is ignored.
 float larger(float x, float y) { return __builtin_fmaxf(x, y); }
 float quadMax(float x) {
@@ -220,7 +224,7 @@ private:
             else if constexpr (Of == Type::F32)
               score += value;
             else
-              score += Of == Type::BF16 ? decodeBF16(value) : decodeF16(value);
+              score += decode<Of>(value);
           }
       }
   }
@@ -284,17 +288,23 @@ private:
       }
   }
 
-  /// out += exponentials x V.
+  /// out += exponentials x V. Of heads that PyTorch computes in f32, those that
+  /// are read element by element, what rounding the exponentials drops is
+  /// added too.
   FP8C_INLINE void multiplyValues(const Scores &scores, uint32_t tile) {
+    constexpr bool HasRest = IsGeneral && Tall == 1;
 #pragma unroll
     for (uint32_t k = 0; k < Keys / 16; ++k) {
-      uint32_t weights[Tall][4];
+      uint32_t weights[Tall][4], rest[Tall][4];
 #pragma unroll
       for (uint32_t i = 0; i < Tall; ++i)
 #pragma unroll
         for (uint32_t j = 0; j < 4; ++j) {
-          const Fragment &s = scores[i][2 * k + j / 2];
-          weights[i][j] = pack<T>(s.c[j % 2 * 2], s.c[j % 2 * 2 + 1]);
+          const float *s = scores[i][2 * k + j / 2].c + j % 2 * 2;
+          weights[i][j] = pack<T>(s[0], s[1]);
+          if constexpr (HasRest)
+            rest[i][j] = pack<T>(s[0] - decode<T>(uint16_t(weights[i][j])),
+                                 s[1] - decode<T>(weights[i][j] >> 16));
         }
 #pragma unroll
       for (uint32_t n = 0; n < D / 8; n += 2) {
@@ -305,6 +315,10 @@ private:
         for (uint32_t i = 0; i < Tall; ++i) {
           multiply<T, T>(out[i][n], weights[i], b[0], b[1]);
           multiply<T, T>(out[i][n + 1], weights[i], b[2], b[3]);
+          if (!HasRest || p.isChunked)
+            continue;
+          multiply<T, T>(out[i][n], rest[i], b[0], b[1]);
+          multiply<T, T>(out[i][n + 1], rest[i], b[2], b[3]);
         }
       }
     }
