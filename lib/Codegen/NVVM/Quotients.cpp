@@ -119,18 +119,20 @@ Value GpuKernel::findDivisor(ArrayRef<Action> actions) {
 }
 
 /// The cast to f8E4M3FN of x / s, where x is bf16 and s the same in all lanes.
-/// Null for any other value.
+/// Null for any other value. A scalar is divided in place where s is not usual.
 Value GpuKernel::emitQuotient(Value value, function_ref<Value(Value)> cast) {
   auto quotient = value.getDefiningOp<arith::DivFOp>();
-  if (!quotient || !isa<VectorType>(value.getType()))
+  if (!quotient)
     return {};
   Value x = quotient.getLhs(), s = getScalar(quotient.getRhs());
   if (!s || !widened.count(x))
     return {};
   Type codes = withElement(value.getType(), builder.getI8Type());
-  auto divideExactly = [&] {
-    LLVM::LLVMFuncOp function =
-        getDivision(mlir::cast<VectorType>(codes).getNumElements(), cast);
+  auto lanes = dyn_cast<VectorType>(value.getType());
+  auto divideExactly = [&]() -> Value {
+    if (!lanes)
+      return cast(arith::DivFOp::create(builder, loc, x, s));
+    LLVM::LLVMFuncOp function = getDivision(lanes.getNumElements(), cast);
     Value pairs = bitcast(function.getArgumentTypes()[0], widened.lookup(x));
     auto call =
         LLVM::CallOp::create(builder, loc, function, ValueRange{pairs, s});
