@@ -14,15 +14,41 @@ using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::codegen;
 
-static constexpr StringLiteral kChoices[] = {
-    "threads", "width", "vectors", "rows",   "stages",
-    "blocks",  "wave",  "ahead",   "beside", "dependent"};
+namespace {
+/// A choice, with the least and largest number that it may be.
+struct Choice {
+  StringLiteral name;
+  int64_t least, most;
+  bool isPower = false;
+};
+} // namespace
+
+static constexpr Choice kChoices[] = {
+    {"threads", 1, 512},  {"width", 2, 16, true}, {"vectors", 1, 16},
+    {"rows", 1, 1 << 20}, {"stages", 0, 8, true}, {"blocks", 0, 32},
+    {"wave", 1, 1 << 20}, {"ahead", 0, 1},        {"beside", 0, 1},
+    {"dependent", 0, 1},
+};
 
 std::string codegen::checkLaunchChoices(DictionaryAttr choices) {
-  for (NamedAttribute choice : choices)
-    if (!llvm::is_contained(kChoices, choice.getName().getValue()) ||
-        !isa<IntegerAttr>(choice.getValue()))
-      return "numbers named " + llvm::join(ArrayRef(kChoices), ", ");
+  for (NamedAttribute given : choices) {
+    auto number = dyn_cast<IntegerAttr>(given.getValue());
+    const auto *choice = llvm::find_if(kChoices, [&](const Choice &known) {
+      return known.name == given.getName().getValue();
+    });
+    if (!number || choice == std::end(kChoices)) {
+      SmallVector<StringRef> names;
+      for (const Choice &known : kChoices)
+        names.push_back(known.name);
+      return "numbers named " + llvm::join(names, ", ");
+    }
+    int64_t value = number.getValue().getSExtValue();
+    if (value < choice->least || value > choice->most ||
+        (choice->isPower && (value & (value - 1)) != 0))
+      return (choice->name + " to be " + Twine(choice->least) + " to " +
+              Twine(choice->most) + (choice->isPower ? ", a power of two" : ""))
+          .str();
+  }
   return "";
 }
 

@@ -29,6 +29,8 @@ static constexpr unsigned kFlatThreads = 64, kFlatVectors = 4;
 static constexpr unsigned kMaxVectors = 10;
 /// Rows in shared memory at a time, and their bytes at most.
 static constexpr int64_t kStages = 2, kMaxStaged = 64 << 10;
+/// Bytes of shared memory that a block's reductions and barriers take at most.
+static constexpr int64_t kSharedScalars = 2048;
 /// Multiprocessors of the GPU that choices were measured on.
 static constexpr int64_t kMultiprocessors = 132;
 /// The compute capability of programmatic dependent launch.
@@ -113,12 +115,13 @@ static void fitRows(LaunchShape &shape, const RowProgram &program,
   unsigned stages =
       defaults.rows > 1 && kStages * bytes <= kMaxStaged ? kStages : 0;
   choices.apply("stages", stages);
-  if (bytes == 0 || shape.group <= 32 || shape.getCovered() != size)
+  if (bytes == 0 || shape.group <= 32 || shape.getCovered() != size ||
+      stages * bytes + kSharedScalars > target.sharedMemory)
     stages = 0;
-  shape.stages = stages;
-  shape.sharedBytes = stages * bytes;
-  shape.rows = stages > 0 ? defaults.rows : 1;
+  shape.rows = stages > 0 ? std::max(defaults.rows, 2u) : 1;
   choices.apply("rows", shape.rows);
+  shape.stages = shape.rows > 1 ? stages : 0;
+  shape.sharedBytes = shape.stages * bytes;
   shape.readsAhead = defaults.readsAhead;
   if (shape.rows > 1) {
     shape.sideBySide = reads.own.size() == 1;

@@ -81,6 +81,12 @@ Expected<CompileOptions> CompileFlags::get() const {
     options.import.castOverflow = fp8::Overflow::IEEE;
   else if (!castOverflow.empty())
     return reject(castOverflow, "saturate or ieee");
+  StringRef choices = launch;
+  if (!choices.empty() &&
+      (!choices.starts_with("{") || !choices.ends_with("}") ||
+       choices.drop_front().drop_back().find_first_not_of(
+           "abcdefghijklmnopqrstuvwxyz0123456789=-, ") != StringRef::npos))
+    return reject(launch, "{name = number, ...}");
   options.launch = launch;
   if (divideByNumber == "reciprocal")
     options.import.divideByReciprocal = true;

@@ -1,5 +1,6 @@
 // RUN: fp8-opt %s "--fp8-convert-to-plan=target=sm_90a launch=\"{threads = 128, rows = 4, stages = 2, dependent = 1}\"" | FileCheck %s
 // RUN: not fp8-opt %s "--fp8-convert-to-plan=target=sm_90a launch=\"{row = 4}\"" 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not fp8-opt %s "--fp8-convert-to-plan=target=sm_90a launch=\"{stages = 3}\"" 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: not fp8-opt %s "--fp8-convert-to-plan=target=sm_90a launch=4" 2>&1 | FileCheck %s --check-prefix=KIND
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
@@ -15,6 +16,7 @@
 // CHECK: %[[PARTS:.*]] = arith.maxsi %[[MOST]], %{{.*}}
 // CHECK: plan.launch @k0 {{.*}} sizes[{{.*}}, %[[PARTS]]] tasks %{{.*}} scratch %c16384
 // NAME: error: launch={row = 4}: expected numbers named threads, width,
+// RANGE: error: launch={stages = 3}: expected stages to be 0 to 8, a power of two
 // KIND: error: launch=4: expected a dictionary
 func.func @forward(%x: tensor<?x4096xbf16> {fp8.name = "x", fp8.dims = ["s", 4096]})
     -> (tensor<?xf32> {fp8.name = "y"}, tensor<?x4096xbf16> {fp8.name = "z"}) {

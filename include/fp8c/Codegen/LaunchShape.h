@@ -23,7 +23,7 @@ namespace fp8c::codegen {
 /// choices are made, so that they can be measured.
 inline constexpr llvm::StringLiteral kLaunchAttr = "fp8.launch";
 
-/// The names of those numbers, for an error; empty where `choices` are right.
+/// What is expected instead, for an error; empty where `choices` are right.
 std::string checkLaunchChoices(mlir::DictionaryAttr choices);
 
 /// How the tasks of a RowProgram are given to threads. A *group* of threads

@@ -42,7 +42,8 @@ struct ConvertToPlanPass
       std::string expected =
           choices ? codegen::checkLaunchChoices(choices) : "a dictionary";
       if (!expected.empty()) {
-        module.emitError() << "launch=" << launch << ": expected " << expected;
+        emitError(module.getLoc())
+            << "launch=" << launch << ": expected " << expected;
         return signalPassFailure();
       }
     }
