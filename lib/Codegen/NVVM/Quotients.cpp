@@ -119,16 +119,17 @@ Value GpuKernel::findDivisor(ArrayRef<Action> actions) {
 }
 
 /// The cast to f8E4M3FN of x / s, where x is bf16 and s the same in all lanes.
-/// Null for any other value. A scalar is divided in place where s is not usual.
+/// Null for any other value, and for scalars of kernels that move vectors where
+/// they can. Other scalars are divided in place where s is not usual.
 Value GpuKernel::emitQuotient(Value value, function_ref<Value(Value)> cast) {
   auto quotient = value.getDefiningOp<arith::DivFOp>();
-  if (!quotient)
+  auto lanes = dyn_cast<VectorType>(value.getType());
+  if (!quotient || (!lanes && shape.width > 1))
     return {};
   Value x = quotient.getLhs(), s = getScalar(quotient.getRhs());
   if (!s || !widened.count(x))
     return {};
   Type codes = withElement(value.getType(), builder.getI8Type());
-  auto lanes = dyn_cast<VectorType>(value.getType());
   auto divideExactly = [&]() -> Value {
     if (!lanes)
       return cast(arith::DivFOp::create(builder, loc, x, s));
