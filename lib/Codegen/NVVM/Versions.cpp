@@ -44,9 +44,8 @@ void GpuKernel::emitVersions() {
         emitStaged,
         [&] {
           Value rows = extent(program.getTaskDims().back().dim);
-          return Value(arith::CmpIOp::create(builder, loc,
-                                             arith::CmpIPredicate::slt,
-                                             sizes.back(), rows));
+          return Value(arith::CmpIOp::create(
+              builder, loc, arith::CmpIPredicate::slt, sizes.back(), rows));
         },
         emitSingle);
   };
