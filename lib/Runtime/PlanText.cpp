@@ -8,6 +8,7 @@
 
 #include "PlanText.h"
 
+#include "Error.h"
 #include "Program.h"
 
 #include <algorithm>
@@ -94,6 +95,8 @@ public:
 private:
   /// Expressions of more leaves have a name.
   static constexpr uint32_t kMaxLeaves = 6;
+  /// Plans may share their parts so often that the text explodes.
+  static constexpr size_t kMaxText = size_t(256) << 20;
 
   void nameExprs();
   std::string expr(uint32_t index) const;
@@ -111,9 +114,16 @@ private:
                : std::string(" ") + keyword + " %" + std::to_string(value);
   }
   template <typename... Parts> void line(int indent, const Parts &...parts) {
+    size_t start = text.size();
     text.append(size_t(indent) * 2, ' ');
     (text.append(parts), ...);
+    // Names are of any bytes: none ends the line or the text.
+    std::replace_if(
+        text.begin() + ptrdiff_t(start), text.end(),
+        [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
     text += '\n';
+    require(text.size() <= kMaxText, FP8RT_INVALID_PACKAGE,
+            "plan: its text has more than ", kMaxText, " bytes");
   }
 
   void printTables();
@@ -123,7 +133,8 @@ private:
   std::string matmul(const wire::Matmul &m) const;
 
   const wire::Plan &plan;
-  /// Leaves of each expression, those of a named operand counting as one.
+  /// Leaves and `not`s of each expression, those of a named operand counting
+  /// as one.
   std::vector<uint32_t> leaves;
   std::string text;
 };
@@ -136,8 +147,9 @@ void Printer::nameExprs() {
       return leaves[i] > kMaxLeaves ? 1 : leaves[i];
     };
     uint32_t own = isLeaf(*e) ? 1 : count(e->lhs());
-    if (!isLeaf(*e) && e->kind() != ExprKind::Not)
-      own += count(e->rhs());
+    // A `not` counts as a leaf: chains of them have an end too.
+    if (!isLeaf(*e))
+      own += e->kind() == ExprKind::Not ? 1 : count(e->rhs());
     leaves.push_back(own);
   }
 }

@@ -97,6 +97,39 @@ TEST(Program, TellsItsPlan) {
                "the package has plans for cpu, none for sm_90a");
 }
 
+/// The text of the plan of `w`, or why it has none.
+static std::string planText(PlanWriter &w) {
+  TestProgram p(w.finish());
+  const char *text = nullptr;
+  return fp8rt_program_plan_text(p.program, nullptr, &text) == FP8RT_OK
+             ? text
+             : fp8rt_error_message();
+}
+
+TEST(Program, TellsPlansOfAnySize) {
+  // Expressions of great depth.
+  for (wire::ExprKind kind : {wire::ExprKind::Not, wire::ExprKind::Add}) {
+    PlanWriter w;
+    uint32_t e = w.symbol("s0");
+    for (int i = 0; i < 50000; ++i)
+      e = w.expr(kind, e, e);
+    w.outputInteger("n", e);
+    EXPECT_NE(planText(w).find("\nsize e4999"), std::string::npos);
+  }
+  // Lines, of names that end neither them nor the text.
+  PlanWriter w;
+  w.outputInteger("a\nb\x7f", w.symbol("s0"));
+  EXPECT_NE(planText(w).find("output \"a?b?\" s0\n"), std::string::npos);
+  // A name of great length, said often.
+  PlanWriter large;
+  std::string name(64 << 10, 's');
+  Values dims(60, large.symbol(name.c_str()));
+  for (int i = 0; i < 70; ++i)
+    large.value(wire::ValueKind::Input, DType::F32, dims, dims, 0, 0, kNone, 0,
+                0);
+  EXPECT_EQ(planText(large), "plan: its text has more than 268435456 bytes");
+}
+
 TEST(Device, TellsItsCapability) {
   int capability = -1;
   ASSERT_EQ(fp8rt_device_capability("cpu", &capability), FP8RT_OK);
