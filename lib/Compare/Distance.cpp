@@ -122,3 +122,13 @@ CodeDifference compare::compareCodes(const TensorView &got,
   result.count = linear;
   return result;
 }
+
+double compare::getUnit(DType dtype, double value) {
+  if (value == 0 || !std::isfinite(value))
+    return 0;
+  const int bits = dtype == DType::BF16     ? 7
+                   : dtype == DType::F16    ? 10
+                   : dtype == DType::E4M3FN ? 3
+                                            : 2;
+  return std::ldexp(1.0, std::ilogb(value) - bits);
+}

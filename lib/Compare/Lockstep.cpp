@@ -45,15 +45,39 @@ static uint32_t getRoot(const wire::Plan &plan, uint32_t value) {
   return value;
 }
 
-/// Whether a step at position `first` or later writes to `value`: to the very
-/// value, or anywhere in its buffer where `value` is the whole of it.
-static bool isWrittenFrom(const ObservedStep &step, uint32_t first,
-                          const ObservedValue &value) {
-  const bool whole = value.index == value.root;
-  for (uint32_t i = first; i < step.entry->steps()->size(); ++i)
+/// Whether a step computes the node that `value` stands for, alone or fused.
+static bool hasNode(const wire::Step &step, const ObservedValue &value) {
+  return !value.node.empty() && step.name() &&
+         step.name()->string_view().find(value.node) != std::string_view::npos;
+}
+
+/// The position after the last step that makes `value`: writes to the very
+/// value, or anywhere in its buffer where `value` is the whole of it. Once the
+/// step of its node has written the whole, other nodes' writes change it.
+static uint32_t getEnd(const ObservedStep &step, const ObservedValue &value) {
+  const auto &steps = *step.entry->steps();
+  bool isWhole = value.index == value.root, hasOwn = false;
+  uint32_t end = 0;
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    for (uint32_t written : *steps.Get(i)->writes()) {
+      const bool isNode = hasNode(*steps.Get(i), value);
+      if (written == value.index)
+        hasOwn |= isNode;
+      else if (!isWhole || getRoot(*step.plan, written) != value.root ||
+               (hasOwn && !isNode))
+        continue;
+      end = i + 1;
+    }
+  return end;
+}
+
+/// Whether the whole buffer `value` has changed since it was made.
+static bool isChanged(const ObservedStep &step, const ObservedValue &value) {
+  if (value.index != value.root)
+    return false;
+  for (uint32_t i = getEnd(step, value); i < step.index; ++i)
     for (uint32_t written : *step.entry->steps()->Get(i)->writes())
-      if (written == value.index ||
-          (whole && getRoot(*step.plan, written) == value.root))
+      if (getRoot(*step.plan, written) == value.root)
         return true;
   return false;
 }
@@ -158,17 +182,6 @@ static bool isTensorCoreF8(const ObservedStep &step) {
     return false;
   auto a = findOperand(step, step.wire->command_as_Matmul()->a());
   return a && elementBytes(a->dtype) == 1;
-}
-
-/// A unit in the last place of a value of a short float type.
-static double getUnit(DType dtype, double value) {
-  if (value == 0 || !std::isfinite(value))
-    return 0;
-  const int bits = dtype == DType::BF16     ? 7
-                   : dtype == DType::F16    ? 10
-                   : dtype == DType::E4M3FN ? 3
-                                            : 2;
-  return std::ldexp(1.0, std::ilogb(value) - bits);
 }
 
 /// The largest value of the row (the last dim) that an element is in. Where a
@@ -294,7 +307,8 @@ const TensorView *Lockstep::match(const ObservedValue &value,
 void Lockstep::beforeStep(const ObservedStep &step) {
   for (const ObservedValue &value : step.reads) {
     std::string why;
-    if (!value.writable || isWrittenFrom(step, step.index, value))
+    if (!value.writable || getEnd(step, value) > step.index ||
+        isChanged(step, value))
       continue;
     if (const TensorView *expected = match(value, why))
       storeElements(step, value, *expected);
@@ -358,7 +372,7 @@ void Lockstep::afterStep(const ObservedStep &running, double) {
   std::vector<std::pair<const ObservedValue *, const TensorView *>> replaced;
   for (const ObservedValue &value : step.writes) {
     // A buffer that is filled first and finished later is judged at its end.
-    if (isWrittenFrom(step, step.index + 1, value))
+    if (getEnd(step, value) > step.index + 1)
       continue;
     std::string why;
     if (const TensorView *expected = match(value, why)) {

@@ -8,6 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from graphs import assert_same
 from models import Model
 
 aten = torch.ops.aten
@@ -127,3 +128,19 @@ def test_exact_values_decide(tool, tmp_path, package, model):
 
     assert "1 values are more than one unit apart" in run(trace | {"layer_norm_4": shifted}, 1)
     run(trace | {"layer_norm_4": shifted, "layer_norm_4.exact": trace["layer_norm_4"]}, 0)
+
+
+def test_values_changed_through_views(export_graph, tmp_path):
+    """The whole of a value that a view of it has changed is no longer what its node gave."""
+    def change(x):
+        y = x * 2
+        with torch.no_grad():
+            y[..., :4].zero_()
+        return y * 3
+
+    x = torch.randn(3, 5, 8)
+    graph = export_graph(change, (x,))
+    assert_same(graph(x), [change(x)])
+    save_file({"mul": x * 2, "mul_1": change(x)}, tmp_path / "trace.safetensors")
+    out, _ = graph.run((x,), f"--expect-trace={tmp_path / 'trace.safetensors'}")
+    assert "0 missed their bar" in out

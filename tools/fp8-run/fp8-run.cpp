@@ -199,7 +199,8 @@ static std::optional<Options> getOptions() {
   else if (!rt::isDeviceName(options.device))
     usage("--device: expected cpu, cuda or cuda:N, got \"" + options.device +
           "\"");
-  else if (!options.compare.empty() && !rt::isDeviceName(options.compare))
+  else if (compareOption.getNumOccurrences() &&
+           !rt::isDeviceName(options.compare))
     usage("--compare: expected cpu, cuda or cuda:N, got \"" + options.compare +
           "\"");
   else if (!(options.maxDistance >= 0))

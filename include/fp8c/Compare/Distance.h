@@ -62,6 +62,9 @@ int64_t countUnits(const TensorView &got, int64_t gotOffset,
 /// Compares codes, or whole bytes for types that are not floats.
 CodeDifference compareCodes(const TensorView &got, const TensorView &expected);
 
+/// A unit in the last place of a value of a short float type.
+double getUnit(DType dtype, double value);
+
 } // namespace fp8c::compare
 
 #endif // FP8C_COMPARE_DISTANCE_H
