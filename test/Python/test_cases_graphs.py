@@ -320,3 +320,14 @@ def test_wild_rows_by_name(export_graph):
     tokens = Dim("tokens")
     args = (x.bfloat16(), w.to(E4), scale_w)
     assert_same(export_graph(function, args, ({0: tokens}, None, None))(*args), [(x @ w.t() * scale_w).bfloat16()])
+
+
+def test_broadcast_along_the_second_of_two_dims(export_graph):
+    """Of two dims that a norm runs over an operand has the first alone: they are not one."""
+    def norm(x, y):
+        return torch.nn.functional.layer_norm(x + y, (4, 6))
+
+    x, y = torch.randn(3, 5, 4, 6), torch.randn(4, 1)
+    batch = torch.export.Dim("batch", min=1, max=64)
+    graph = export_graph(norm, (x, y), [{0: batch}, None])
+    torch.testing.assert_close(graph(x, y)[0], norm(x, y))

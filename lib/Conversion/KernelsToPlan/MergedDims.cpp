@@ -110,8 +110,9 @@ void MergedDims::findPairs() {
     for (const Access &access : accesses) {
       const auto *left = llvm::find(access.dims, first);
       const auto *right = llvm::find(access.dims, second);
-      if (left == access.dims.end() ? right != access.dims.end()
-                                    : right != left + 1)
+      // A tensor that ends with the first has not the second: it is broadcast.
+      if ((left == access.dims.end()) != (right == access.dims.end()) ||
+          (left != access.dims.end() && right != left + 1))
         return true;
     }
     for (auto part : body.getOps<linalg::GenericOp>()) {
