@@ -9,6 +9,7 @@
 #include "../common/Tool.h"
 #include "Arguments.h"
 #include "Benchmark.h"
+#include "Comparison.h"
 #include "Model.h"
 #include "Report.h"
 
@@ -237,85 +238,6 @@ static TensorMap nameResults(const Session &session, const Results &results) {
   return named;
 }
 
-/// What lock-step compares with.
-struct Reference {
-  /// Values of the last call by trace keys (Lockstep.h).
-  TensorMap trace;
-  /// What the state held before it, as far as it is known.
-  TensorMap buffers;
-};
-
-/// PyTorch's: its trace has buffers under the names of the graph's
-/// placeholders.
-static Reference readReference(const Session &session, const Options &options) {
-  // What the graph has of other types no command computes.
-  Reference reference{
-      readTensors(options.expectTrace, rt::UnknownTypes::LeaveOut), {}};
-  for (const Slot &slot : session.states) {
-    std::string node = "b_" + slot.name;
-    std::replace(node.begin(), node.end(), '.', '_');
-    auto found = reference.trace.find(node);
-    if (found != reference.trace.end())
-      reference.buffers[slot.name] = found->second;
-  }
-  return reference;
-}
-
-/// What another device computes.
-static Reference record(Session &session, std::vector<HostTensor> &arguments,
-                        const TensorMap &initial, const Options &options) {
-  Results results;
-  session.setState(initial);
-  for (int64_t i = 0; i + 1 < options.calls; ++i)
-    session.call(arguments, results);
-  Reference reference{{}, session.getState()};
-  Recorder recorder;
-  session.setObserver(&recorder);
-  session.call(arguments, results);
-  session.setObserver(nullptr);
-  reference.trace = std::move(recorder.values);
-  return reference;
-}
-
-/// Runs the calls again, the last one in lock-step with the trace.
-static bool runLockstep(Session &session, std::vector<HostTensor> &arguments,
-                        const TensorMap &initial, const Reference &reference,
-                        const Options &options) {
-  std::map<std::string, compare::TensorView, std::less<>> views;
-  for (const auto &[name, tensor] : reference.trace)
-    views.emplace(name, tensor.view());
-  Results results;
-  session.setState(initial);
-  for (int64_t i = 0; i + 1 < options.calls; ++i)
-    session.call(arguments, results);
-  // The last call begins with the reference's buffers too.
-  TensorMap state = session.getState();
-  std::set<std::string, std::less<>> guessed;
-  for (auto &[name, tensor] : state) {
-    auto found = reference.buffers.find(name);
-    if (found != reference.buffers.end() && found->second.dims == tensor.dims &&
-        found->second.dtype == tensor.dtype)
-      tensor = found->second;
-    else if (options.calls > 1)
-      guessed.insert(name);
-  }
-  session.setState(state);
-  compare::Lockstep lockstep(
-      [&](std::string_view node) {
-        auto found = views.find(node);
-        return found == views.end() ? nullptr : &found->second;
-      },
-      std::move(guessed));
-  session.setObserver(&lockstep);
-  session.call(arguments, results);
-  session.setObserver(nullptr);
-  bool passed = printLockstep(lockstep, options);
-  if (!options.expectState.empty())
-    passed &= printDistances(
-        session.getState(), readTensors(options.expectState), 0, options.quiet);
-  return passed;
-}
-
 /// Does what the options ask for; false if a comparison missed its bar.
 /// `other` computes what lock-step compares with; null for none.
 static bool runSession(Session &session, Session *other, double loadSeconds,
@@ -361,10 +283,10 @@ static bool runSession(Session &session, Session *other, double loadSeconds,
                           readReference(session, options), options);
   if (other)
     passed &= runLockstep(session, arguments, initial,
-                          record(*other, arguments, initial, options), options);
-  if (options.profile) {
+                          recordReference(*other, arguments, initial, options),
+                          options);
+  if (options.profile)
     profileSession(session, arguments, results);
-  }
   if (options.benchmark)
     benchmarkSession(session, arguments, results, loadSeconds, options);
   return passed;
