@@ -10,8 +10,6 @@
 
 #include "CudaQueue.h"
 
-#include <algorithm>
-
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
@@ -71,15 +69,6 @@ const void *CudaProgram::weightData(size_t weight) {
     weights[weight] = std::move(memory);
   }
   return weights[weight].data();
-}
-
-bool CudaProgram::isWeight(const void *data) {
-  std::lock_guard<std::mutex> lock(mutex);
-  const auto *at = static_cast<const char *>(data);
-  return std::any_of(
-      weights.begin(), weights.end(), [&](const DeviceMemory &weight) {
-        return at >= weight.data() && at < weight.data() + weight.size();
-      });
 }
 
 char *CudaProgram::derive(const std::string &key, int64_t bytes,

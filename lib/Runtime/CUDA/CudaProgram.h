@@ -30,8 +30,12 @@ public:
   const wire::Kernel &wireKernel(size_t index) const {
     return *program->plan().kernels()->Get(uint32_t(index));
   }
-  /// Whether it lies in a weight, which never changes.
-  bool isWeight(const void *data);
+  /// Whether a value of the plan lies in a weight, which never changes.
+  bool isWeight(uint32_t value) const {
+    const wire::Plan &plan = program->plan();
+    return plan.values()->Get(rootOf(plan, value))->kind() ==
+           wire::ValueKind::Weight;
+  }
   /// Memory that `make` fills once, kept under `key`. Throws where it cannot be
   /// had.
   char *derive(const std::string &key, int64_t bytes,

@@ -34,10 +34,13 @@ namespace {
 /// A matrix as rows in the library's layout.
 class PaddedMatrix {
 public:
-  /// Of `rows` x `columns` elements of `t`, strides apart.
-  void set(const Tensor &t, int64_t rows, int64_t columns, int64_t rowStride,
-           int64_t columnStride, int64_t targetRows, int64_t targetColumns) {
+  /// Of `rows` x `columns` elements of `t`, strides apart. `lasts`: they never
+  /// change.
+  void set(const Tensor &t, bool lasts, int64_t rows, int64_t columns,
+           int64_t rowStride, int64_t columnStride, int64_t targetRows,
+           int64_t targetColumns) {
     source = &t;
+    isWeight = lasts;
     parameters.source.type = getType(t.dtype);
     parameters.source.rowStride = rowStride;
     // An only column may have any stride.
@@ -56,7 +59,7 @@ public:
   char *place(CudaQueue &queue, char *scratch) {
     if (!source || source->data == weightOf)
       return weight;
-    if (queue.program.isWeight(source->data) && !queue.isRecorded()) {
+    if (isWeight && !queue.isRecorded()) {
       weight = queue.program.derive(makeKey(), bytes(), [&](char *memory) {
         write(queue, memory);
         queue.driver.check(queue.driver.streamSynchronize(queue.stream),
@@ -93,6 +96,7 @@ private:
   }
 
   const Tensor *source = nullptr;
+  bool isWeight = false;
   PadParams parameters{};
   /// A weight's copy, and of which.
   char *weight = nullptr;
@@ -146,6 +150,8 @@ PaddedProduct::PaddedProduct(CudaQueue &queue, const PreparedStep &step,
                              std::string why)
     : queue(queue), step(step), why(std::move(why)) {
   const MatmulArgs &args = step.matmul;
+  const wire::Matmul &wire = *step.wire->command_as_Matmul();
+  auto lasts = [&](uint32_t value) { return queue.program.isWeight(value); };
   const int64_t m = step.product.m, n = step.product.n, k = step.product.k;
   const int64_t size = elementSize(args.d->dtype);
   const int64_t wideK = roundUp(k, kUnit), wideN = roundUp(n, kUnit / size);
@@ -158,7 +164,7 @@ PaddedProduct::PaddedProduct(CudaQueue &queue, const PreparedStep &step,
   };
   int64_t aM = strideFromLast(*args.a, 1), aK = strideFromLast(*args.a, 0);
   if (wideK != k || !isRow(aK, aM, m)) {
-    a.set(*args.a, m, k, aM, aK, m, wideK);
+    a.set(*args.a, lasts(wire.a()), m, k, aM, aK, m, wideK);
     aDims[0] = m;
     aDims[1] = aStrides[0] = wideK;
     aStrides[1] = 1;
@@ -167,7 +173,7 @@ PaddedProduct::PaddedProduct(CudaQueue &queue, const PreparedStep &step,
   }
   int64_t bK = strideFromLast(*args.b, 1), bN = strideFromLast(*args.b, 0);
   if (wideK != k || wideN != n || !isRow(bK, bN, n)) {
-    b.set(*args.b, n, k, bN, bK, wideN, wideK);
+    b.set(*args.b, lasts(wire.b()), n, k, bN, bK, wideN, wideK);
     bDims[0] = bStrides[1] = wideK;
     bDims[1] = wideN;
     bStrides[0] = 1;
@@ -179,16 +185,19 @@ PaddedProduct::PaddedProduct(CudaQueue &queue, const PreparedStep &step,
     rowDims[0] = 1;
     rowDims[1] = rowStrides[0] = wideN;
     rowStrides[1] = 1;
-    auto widen = [&](const Tensor &t, PaddedMatrix &matrix, Tensor &tensor) {
+    auto widen = [&](const Tensor &t, uint32_t value, PaddedMatrix &matrix,
+                     Tensor &tensor) {
       int64_t unit = kUnit / elementSize(t.dtype);
-      matrix.set(t, 1, n, 0, strideFromLast(t, 0), 1, roundUp(wideN, unit));
+      matrix.set(t, lasts(value), 1, n, 0, strideFromLast(t, 0), 1,
+                 roundUp(wideN, unit));
       tensor = {t.dtype, 2, rowDims, rowStrides, wideN, nullptr};
       return &tensor;
     };
     if (args.bias)
-      inner.matmul.bias = widen(*args.bias, bias, biasTensor);
+      inner.matmul.bias = widen(*args.bias, wire.bias(), bias, biasTensor);
     if (args.bScale && args.bScale->elements > 1)
-      inner.matmul.bScale = widen(*args.bScale, bScale, bScaleTensor);
+      inner.matmul.bScale =
+          widen(*args.bScale, wire.b_scale(), bScale, bScaleTensor);
   }
   int64_t dM = strideFromLast(*args.d, 1), dN = strideFromLast(*args.d, 0);
   if (wideN != n || dN != 1 || (m > 1 && dM * size % kUnit)) {
