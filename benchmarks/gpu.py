@@ -1,6 +1,7 @@
 """The cases of run.py for a GPU: what is measured, and PyTorch's way to compute the same on that GPU.
 
-    fused/KERNEL        a generated kernel at each of FUSED_SHAPES, against torch.compile; the limit is a copy of as many bytes
+    fused/KERNEL        a generated kernel at each of FUSED_SHAPES, against torch.compile; the limit is a copy of as many bytes;
+                        all in one process, in turns
     product/MxNxK       an FP8 product of tensor scales (product/bf16/...: of bf16), against torch._scaled_mm (torch.mm)
     attention/BxHxSxKxD bf16 attention (.../causal), against PyTorch's cuDNN and its default
     six_linears/RECIPE/BxS, dit/RECIPE/BxS, model/NAME/RECIPE
@@ -11,6 +12,8 @@
 Device time: one CUDA graph of many calls over sets of inputs that take 200 MB together, on both sides.
 """
 
+import contextlib
+import fcntl
 import math
 import statistics
 import time
@@ -189,8 +192,13 @@ class Case:
     def export(self, path):
         from safetensors.torch import save_file
 
+        sizes = None
+        if self.name.startswith("fused"):  # any numbers of batches and tokens
+            dynamic = [{i: torch.export.Dim.AUTO for i in range(arg.dim() - 1) if arg.shape[i] > 1}
+                       for arg in self.args]
+            sizes = (dynamic[0], *([tuple(dynamic[1:])] if dynamic[1:] else []))
         with torch.no_grad():
-            program = torch.export.export(self.module, self.args, strict=False)
+            program = torch.export.export(self.module, self.args, dynamic_shapes=sizes, strict=False)
         torch.export.save(program, f"{path}.pt2")
         save_file({name: arg.cpu() for name, arg in zip(program.graph_signature.user_inputs, self.args)},
                   f"{path}.inputs.safetensors")
@@ -212,15 +220,32 @@ class Case:
             yield "torch.mm" if "bf16" in self.name else "torch._scaled_mm", self.module
 
 
+@contextlib.contextmanager
+def taking_turns(path):
+    """Processes that prepare cases at the same time use the GPU one after the other when Inductor measures its choices."""
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    measure = CachingAutotuner.bench
+
+    def bench(*args, **kwargs):
+        with open(path, "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            return measure(*args, **kwargs)
+    CachingAutotuner.bench = bench
+    yield
+    CachingAutotuner.bench = measure
+
+
 class Peer:
     """A function on sets of inputs, by itself and as a CUDA graph of calls, about 5 ms of them as in fp8-run."""
 
     ROUNDS, REST_S, LATENCY_S = 9, 0.02, 0.1
 
-    def __init__(self, function, args):
+    def __init__(self, function, args, most_sets=8):
         size = sum(arg.numel() * arg.element_size() for arg in args)
+        more = min(most_sets - 1, SET_BYTES // max(size, 1))
         self.function = function
-        self.sets = [args] + [tuple(arg.clone() for arg in args) for _ in range(min(7, SET_BYTES // max(size, 1)))]
+        self.sets = [args] + [tuple(arg.clone() for arg in args) for _ in range(more)]
         with torch.no_grad():
             for _ in range(3):
                 function(*args)
@@ -236,18 +261,22 @@ class Peer:
                 for i in range(self.calls):  # results of a set are kept: else all calls would write the same memory
                     self.results[i % len(self.sets)] = function(*self.sets[i % len(self.sets)])
 
+    def replay_us(self):
+        """Of a call, once; the graph has just run before."""
+        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        self.graph.replay()
+        start.record()
+        self.graph.replay()
+        stop.record()
+        torch.cuda.synchronize()
+        return 1e3 * start.elapsed_time(stop) / self.calls
+
     def device_us(self):
         """Of a call, the median of some rounds; the device rests before each."""
-        start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         times = []
         for _ in range(self.ROUNDS):
             time.sleep(self.REST_S)
-            self.graph.replay()
-            start.record()
-            self.graph.replay()
-            stop.record()
-            torch.cuda.synchronize()
-            times.append(1e3 * start.elapsed_time(stop) / self.calls)
+            times.append(self.replay_us())
         return statistics.median(times)
 
     def call_us(self):
@@ -262,7 +291,25 @@ class Peer:
         return 1e6 * statistics.median(times)
 
 
-def copy_us(size):
-    """A device-to-device copy that reads and writes `size` bytes together."""
+def copy(size):
+    """A device-to-device copy that reads and writes `size` bytes together, as a function and its arguments."""
     tensors = tuple(torch.empty(size // 2, dtype=torch.uint8, device="cuda").random_() for _ in range(2))
-    return Peer(lambda a, b: b.copy_(a), tensors).device_us()
+    return lambda a, b: b.copy_(a), tensors
+
+
+class Race:
+    """Functions that are measured in turns: each once a round."""
+
+    ROUNDS, MOST_SETS = 15, 64
+
+    def __init__(self, functions):
+        """`functions`: name to (function, arguments)."""
+        self.peers = {name: Peer(function, args, self.MOST_SETS) for name, (function, args) in functions.items()}
+
+    def run(self):
+        """Microseconds of each in each round."""
+        times = {name: [] for name in self.peers}
+        for _ in range(self.ROUNDS):
+            for name, peer in self.peers.items():
+                times[name].append(peer.replay_us())
+        return times

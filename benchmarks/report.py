@@ -50,14 +50,15 @@ def time_rows(results):
 
 
 def gpu_rows(results):
-    yield "| case | shape | rounds | fp8c us | peer | peer us | ratio | limit us | host us | |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| case | shape | rounds | fp8c us | peer | peer us | ratio | limit us | share | host us | |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for r in results:
         peer = (r["peer"], span(r["peer_us"]), span(r["ratio"], digits=3)) if "peer" in r else ("", "", "")
         limit = f"{r['limit_us']:.1f}" if "limit_us" in r else ""
+        share = span(r["share"], digits=3) if "share" in r else ""
         host = span(r["host_us"]) if "host_us" in r else ""
         yield (f"| {r['case']} | {r['shape']} | {r['rounds']} | {span(r['ours_us'])} | {peer[0]} | {peer[1]} | {peer[2]} | {limit} "
-               f"| {host} | {r.get('note', '')} |")
+               f"| {share} | {host} | {r.get('note', '')} |")
 
 
 def memory_rows(results):
@@ -80,7 +81,7 @@ def main():
         else:
             lines += [f"{report['machine']}. Time of the device, of both sides by CUDA graphs; of blocks and models without `/graph` that "
                       "of a call until its results are there, without graphs. `host`: what it needs to put a call into a stream; "
-                      "benchmarks/gpu.py says what each case is.", ""]
+                      "`share`: the limit's time over fp8c's. benchmarks/gpu.py says what each case is.", ""]
             rows = gpu_rows
         memory = [r for r in report["results"] if "weight_bytes" in r]
         if timed:

@@ -97,8 +97,9 @@ class Bench:
         return json.loads(text.strip().splitlines()[-1]) | {"resident": usage.ru_maxrss * 1024}
 
     def prepare_gpu(self, name):
-        """Both sides of a case of gpu.py, ready to be measured."""
+        """Both sides of a case of gpu.py, compiled."""
         import gpu
+        import torch
 
         path = self.work / name.replace("/", "_")
         measured = gpu.Case(name)
@@ -106,17 +107,39 @@ class Bench:
         subprocess.run([str(self.bin / "fp8-compile"), f"{path}.pt2", "-o", f"{path}.fp8", f"--target={self.target}",
                         "--div-by-number=reciprocal"], check=True)
         peers = []
-        for peer, function in measured.peers(self.modes):
-            try:
-                peers.append((peer, gpu.Peer(function, measured.args)))
-            except Exception as error:  # PyTorch has no product for some sizes
-                print(f"{name}: {peer}: {str(error)[:200]}", file=sys.stderr, flush=True)
+        with gpu.taking_turns(self.work / "gpu.lock"):
+            for peer, function in measured.peers(self.modes):
+                try:
+                    with torch.no_grad():
+                        function(*measured.args)
+                    peers.append((peer, function))
+                except Exception as error:  # PyTorch has no product for some sizes
+                    print(f"{name}: {peer}: {str(error)[:200]}", file=sys.stderr, flush=True)
         return path, measured, peers
+
+    def measure_fused(self, name, shape, path, measured, peers):
+        """The row of a kernel, which runs in this process too."""
+        import gpu
+        import runtime
+
+        package = runtime.Package(self.bin.parent / "lib" / "libfp8rt.so", f"{path}.fp8", "cuda")
+        race = gpu.Race({"fp8c": (package, measured.args), **{peer: (function, measured.args) for peer, function in peers},
+                         "copy": gpu.copy(measured.limit_bytes)})
+        times = race.run()
+        ours, limit = times.pop("fp8c"), times.pop("copy")
+        best = min(times, key=lambda peer: statistics.median(times[peer]))
+        yield row(name.rsplit("/", 1)[0], shape, ours, best, times[best]) | {
+            "peers_us": {peer: summary(values) for peer, values in times.items()},
+            "limit_us": statistics.median(limit), "share": summary([a / b for a, b in zip(limit, ours)])}
 
     def measure_gpu(self, name, shape, path, measured, peers):
         """Rows of a case: device time in graphs, of blocks and models that of a call without them and the host's too."""
         import gpu
 
+        if name.startswith("fused"):
+            yield from self.measure_fused(name, shape, path, measured, peers)
+            return
+        peers = [(peer, gpu.Peer(function, measured.args)) for peer, function in peers]
         is_model = name.startswith(("six_linears", "dit", "model"))
         ours, calls, host = [], [], []
         device, latency = ({peer: [] for peer, _ in peers} for _ in range(2))
@@ -139,14 +162,10 @@ class Bench:
             return row(case, shape, ours, best, times[best]) | {
                 "peers_us": {peer: summary(values) for peer, values in times.items()}}
 
-        case = name.rsplit("/", 1)[0] if name.startswith("fused") else name
-        result = compare(f"{case}/graph" if is_model else case, ours, device)
-        if measured.limit_bytes:
-            result["limit_us"] = gpu.copy_us(measured.limit_bytes)
-        yield result
+        yield compare(f"{name}/graph" if is_model else name, ours, device)
         if not is_model:
             return
-        yield compare(case, calls, latency) | {"host_us": summary(host)}
+        yield compare(name, calls, latency) | {"host_us": summary(host)}
         for model, of in gpu.HOST.items():
             if of == name:
                 command = [str(self.bin / "fp8-run"), f"{path}.fp8", *flags, "--profile"]
