@@ -78,6 +78,7 @@ private:
   void placeInsert(mlir::tensor::InsertSliceOp op);
   void placeFlatten(mlir::tensor::CollapseShapeOp op);
   void placeStore(fp8::GlobalStoreOp op);
+  void placeAttention(fp8::AttentionOp op);
   void placeAmaxSlots();
   /// Has the producer of `value` write so that `value` has `layout`, unless it
   /// writes elsewhere already.

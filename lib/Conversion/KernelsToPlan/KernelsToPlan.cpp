@@ -10,6 +10,7 @@
 
 #include "fp8c/Codegen/LaunchShape.h"
 
+#include "CaptureOrder.h"
 #include "Entry.h"
 
 namespace fp8c {
@@ -54,6 +55,7 @@ struct ConvertToPlanPass
         func.emitError("has no body of one block");
         return signalPassFailure();
       }
+      toplan::orderCaptures(func);
       OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
       auto entry =
           plan::EntryOp::create(builder, func.getLoc(), func.getSymName());

@@ -114,6 +114,27 @@ void Entry::placeFlatten(tensor::CollapseShapeOp op) {
   placements[value] = std::move(sourceLayout);
 }
 
+/// True if a reader has the heads of attention after its tokens.
+static bool isReadByTokens(fp8::AttentionOp op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto transpose = dyn_cast<linalg::TransposeOp>(user);
+    return transpose &&
+           transpose.getPermutation() == ArrayRef<int64_t>{0, 2, 1, 3};
+  });
+}
+
+/// What reads the heads of a token together finds them one after the other.
+void Entry::placeAttention(fp8::AttentionOp op) {
+  Value result = op.getResult();
+  if (placements.count(result) || !isReadByTokens(op))
+    return;
+  Sizes sizes = shapes.sizes(result);
+  std::swap(sizes[1], sizes[2]);
+  // The value itself is a view, which has its node's name.
+  Layout tokens = allocate(sizes, getElementTypeOrSelf(result), "");
+  placements[result] = tokens.transpose({0, 2, 1, 3});
+}
+
 bool Entry::mayWrite(Operation *producer, Value root) {
   auto global = root.getDefiningOp<plan::GlobalOp>();
   if (!global)
@@ -200,6 +221,8 @@ void Entry::place() {
       placeInsert(insert);
     } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
       placeFlatten(collapse);
+    } else if (auto attention = dyn_cast<fp8::AttentionOp>(op)) {
+      placeAttention(attention);
     }
   }
   placeAmaxSlots();
