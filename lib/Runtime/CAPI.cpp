@@ -183,6 +183,8 @@ fp8rt_context_create(fp8rt_program_t *program,
     require(options.backends >= FP8RT_BACKENDS_AUTO &&
                 options.backends <= FP8RT_BACKENDS_OWN,
             FP8RT_INVALID_ARGUMENT, "backends is ", options.backends);
+    require(options.lanes >= 0 && options.lanes <= 64, FP8RT_INVALID_ARGUMENT,
+            "lanes is ", options.lanes);
     program->programs->freeze();
     std::shared_ptr<State> state;
     if (options.state) {

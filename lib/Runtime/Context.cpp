@@ -37,8 +37,8 @@ Context::Context(std::shared_ptr<Device> where, std::shared_ptr<Program> owner,
     : device(std::move(where)), program(std::move(owner)),
       loaded(program->loadOn(*device)), state(std::move(shared)),
       entry(program->entry(options.entry)),
-      queue(loaded->makeQueue(
-          {options.threads, fp8rt_backends_t(options.backends)})),
+      queue(loaded->makeQueue({options.threads, options.lanes,
+                               fp8rt_backends_t(options.backends)})),
       cachedShapes(options.cached_shapes ? size_t(options.cached_shapes)
                                          : kCachedShapes),
       graphs(device->dlpack().device_type == kDLCPU
@@ -213,6 +213,11 @@ void Context::runCommands(ShapeInstance &instance) {
     step.command->run();
 }
 
+void Context::recordCommands(ShapeInstance &instance) {
+  queue->runInLanes(instance.placeInLanes(queue->lanes()),
+                    [&](size_t i) { instance.steps[i].command->run(); });
+}
+
 bool Context::runGraph(ShapeInstance &instance) {
   auto found = instance.findGraph();
   if (found && found->command) {
@@ -228,7 +233,7 @@ bool Context::runGraph(ShapeInstance &instance) {
   bool first = !found;
   if (first)
     runCommands(instance);
-  auto graph = queue->record([&] { runCommands(instance); });
+  auto graph = queue->record([&] { recordCommands(instance); });
   if (!first)
     graph->run();
   instance.addGraph(std::move(graph), kGraphs);
@@ -237,10 +242,11 @@ bool Context::runGraph(ShapeInstance &instance) {
 
 void Context::run(ShapeInstance &instance) {
   // A caller that records a graph of its own gets the commands.
-  if (graphs != FP8RT_GRAPHS_OFF && !queue->isRecorded() && runGraph(instance))
+  const bool isRecorded = queue->isRecorded();
+  if (graphs != FP8RT_GRAPHS_OFF && !isRecorded && runGraph(instance))
     return;
   instance.patchPointers(arena.data());
-  runCommands(instance);
+  isRecorded ? recordCommands(instance) : runCommands(instance);
 }
 
 void Context::call(const DLTensor *const *inputs, size_t numInputs,

@@ -52,6 +52,8 @@ private:
   /// now, or if there should be one.
   bool runGraph(ShapeInstance &instance);
   void runCommands(ShapeInstance &instance);
+  /// Runs them where they are recorded.
+  void recordCommands(ShapeInstance &instance);
   void runObserved(ShapeInstance &instance, void *stream);
 
   std::shared_ptr<Device> device;

@@ -16,6 +16,7 @@
 #define FP8C_LIB_RUNTIME_DEVICE_H
 
 #include "Error.h"
+#include "Lanes.h"
 #include "fp8c/Runtime/fp8rt.h"
 
 #include <functional>
@@ -60,8 +61,17 @@ public:
   record(const std::function<void()> &commands) {
     return nullptr;
   }
-  /// Whether the caller records what the running call puts into its stream.
+  /// Whether what the running call puts into its stream is recorded, by
+  /// `record` or by the caller.
   virtual bool isRecorded() const { return false; }
+  /// In how many lanes a recorded call's steps may run.
+  virtual uint32_t lanes() const { return 1; }
+  /// Runs a recorded call's steps in lanes; `run` runs one by its number.
+  virtual void runInLanes(const std::vector<LaneStep> &steps,
+                          const std::function<void(size_t)> &run) {
+    for (size_t i = 0; i < steps.size(); ++i)
+      run(i);
+  }
 };
 
 /// What was put into a stream, to be put into others again.
@@ -79,6 +89,8 @@ public:
   virtual void mark(size_t index, void *stream) = 0;
   /// Seconds from mark `index` to the next one, once both are reached.
   virtual double seconds(size_t index) = 0;
+  /// Seconds that a mark between two commands adds, measured now.
+  virtual double markSeconds() { return 0; }
   /// Has what follows in `stream` wait about so long, so that the host is ahead
   /// of a device of its own.
   virtual void stall(double seconds, void *stream) {}
@@ -97,6 +109,8 @@ struct DeviceLimits {
 struct QueueOptions {
   /// Threads of a device that is made of them; 0: one a core.
   int threads = 0;
+  /// Steps of a recorded call that run side by side at most; 0: what is good.
+  int lanes = 0;
   fp8rt_backends_t backends = FP8RT_BACKENDS_AUTO;
 };
 

@@ -32,7 +32,7 @@ ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
   }
   for (const wire::Step *step : *entry.wire->steps())
     forEachOperand(*step, [&](uint32_t value, bool) { useValue(value); });
-  placeArena();
+  placeArena(entry, queue.lanes());
   // Commands refer to their steps, which stay where they are.
   steps.resize(entry.wire->steps()->size());
   for (uint32_t i = 0; i < steps.size(); ++i) {
@@ -102,7 +102,70 @@ void ShapeInstance::useValue(uint32_t value) {
   places.push_back({value, root, byteOffset, false});
 }
 
-void ShapeInstance::placeArena() {
+/// The bytes that a tensor's elements reach when the first lies at `first`.
+static ByteRange getReach(const Tensor &tensor, uint64_t first) {
+  if (tensor.elements == 0)
+    return {first, first};
+  int64_t low = 0, high = 0;
+  for (uint32_t i = 0; i < tensor.rank; ++i)
+    (tensor.strides[i] < 0 ? low : high) +=
+        (tensor.dims[i] - 1) * tensor.strides[i];
+  const int64_t bytes = elementSize(tensor.dtype);
+  return {first + uint64_t(low * bytes), first + uint64_t((high + 1) * bytes)};
+}
+
+std::vector<uint32_t>
+ShapeInstance::findFirstSteps(const EntryPoint &entry) const {
+  // Each root has an address space of its own.
+  constexpr unsigned kRootBits = 40;
+  std::vector<uint64_t> first(tensors.size());
+  for (const Place &place : places)
+    first[place.value] = (uint64_t(place.root) + 1) << kRootBits |
+                         (place.value == place.root ? 0 : place.offset);
+  std::vector<StepAccess> accesses;
+  for (const wire::Step *step : *entry.wire->steps()) {
+    StepAccess &access = accesses.emplace_back();
+    forEachOperand(*step, [&](uint32_t value, bool isWrite) {
+      (isWrite ? access.writes : access.reads)
+          .push_back(getReach(tensors[value], first[value]));
+    });
+  }
+  return findEarliestStarts(findDependencies(accesses));
+}
+
+std::vector<LaneStep> ShapeInstance::placeInLanes(uint32_t lanes) const {
+  const wire::Plan &plan = program.plan();
+  std::vector<StepAccess> accesses;
+  for (const PreparedStep &step : steps) {
+    StepAccess &access = accesses.emplace_back();
+    forEachOperand(*step.wire, [&](uint32_t value, bool isWrite) {
+      // Nothing writes weights.
+      const wire::Value &root = *plan.values()->Get(rootOf(plan, value));
+      if (root.kind() == ValueKind::Weight)
+        return;
+      const Tensor &t = tensors[value];
+      (isWrite ? access.writes : access.reads)
+          .push_back(getReach(t, reinterpret_cast<uintptr_t>(t.data)));
+    });
+    // There is one scratch memory; no tensor lies at 0.
+    if (step.command->scratchBytes() > 0)
+      access.writes.push_back({0, 1});
+  }
+  return assignLanes(findDependencies(accesses), lanes);
+}
+
+void ShapeInstance::placeArena(const EntryPoint &entry, uint32_t lanes) {
+  std::vector<uint32_t> firsts(tensors.size(), UINT32_MAX);
+  if (lanes > 1) {
+    std::vector<uint32_t> starts = findFirstSteps(entry);
+    for (uint32_t i = 0; i < starts.size(); ++i)
+      forEachOperand(*entry.wire->steps()->Get(i),
+                     [&](uint32_t value, bool isWrite) {
+                       uint32_t &first = firsts[rootOf(program.plan(), value)];
+                       if (isWrite)
+                         first = std::min(first, starts[i]);
+                     });
+  }
   std::vector<Lifetime> lifetimes;
   std::vector<Place *> owners;
   for (Place &place : places) {
@@ -110,8 +173,8 @@ void ShapeInstance::placeArena() {
       continue;
     const wire::Value &v = *program.plan().values()->Get(place.value);
     const Tensor &t = tensors[place.value];
-    lifetimes.push_back(
-        {t.elements * elementSize(t.dtype), v.first(), v.last()});
+    lifetimes.push_back({t.elements * elementSize(t.dtype),
+                         std::min(v.first(), firsts[place.value]), v.last()});
     owners.push_back(&place);
   }
   arenaSize = planMemory(lifetimes);

@@ -64,6 +64,9 @@ public:
   /// Carries what setRoot gave to every tensor and every launch.
   void patchPointers(char *arena);
 
+  /// The steps side by side, for where pointers were carried to last.
+  std::vector<LaneStep> placeInLanes(uint32_t lanes) const;
+
   /// An integer among the outputs.
   int64_t integer(size_t output) const { return integers[output]; }
 
@@ -93,7 +96,11 @@ private:
     bool inArena;
   };
   void useValue(uint32_t value);
-  void placeArena();
+  /// Gives every arena buffer its place, for steps in so many lanes.
+  void placeArena(const EntryPoint &entry, uint32_t lanes);
+  /// For each step its number, or an earlier one before which it will not run
+  /// even in lanes.
+  std::vector<uint32_t> findFirstSteps(const EntryPoint &entry) const;
   void prepare(PreparedStep &step);
 
   const Program &program;

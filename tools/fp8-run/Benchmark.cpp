@@ -168,25 +168,29 @@ static int64_t countBytes(const rt::ObservedValue &value) {
 }
 
 namespace {
-/// What a step costs, summed over calls.
+/// What a step costs: the median of its calls.
 class Profile : public rt::Observer {
 public:
-  explicit Profile(const rt::DeviceLimits &limits) : limits(limits) {}
+  /// `markSeconds` is what the marks around a step add to its time.
+  Profile(const rt::DeviceLimits &limits, double markSeconds)
+      : limits(limits), markSeconds(markSeconds) {}
 
   bool readsValues() const override { return false; }
   void afterStep(const rt::ObservedStep &step, double seconds) override;
   /// A row a step, the slowest first; `callSeconds` is a call without marks.
-  void print(double callSeconds) const;
+  void print(double callSeconds);
 
 private:
   struct Row {
     std::string command, name, path, how;
+    std::vector<double> calls;
     double seconds = 0;
-    int64_t calls = 0, bytes = 0, operations = 0;
+    int64_t bytes = 0, operations = 0;
     /// Operations of its kind that the device does a second at most.
     double peak = 0;
   };
   const rt::DeviceLimits limits;
+  const double markSeconds;
   std::vector<Row> rows;
 };
 } // namespace
@@ -195,8 +199,8 @@ void Profile::afterStep(const rt::ObservedStep &step, double seconds) {
   if (rows.size() <= step.index)
     rows.resize(step.index + 1);
   Row &row = rows[step.index];
-  row.seconds += seconds;
-  if (row.calls++ != 0)
+  row.calls.push_back(seconds);
+  if (row.calls.size() > 1)
     return;
   row.command = step.kernel.empty() ? plan::wire::EnumNameCommand(step.command)
                                     : std::string(step.kernel);
@@ -230,21 +234,24 @@ void Profile::afterStep(const rt::ObservedStep &step, double seconds) {
     }
 }
 
-void Profile::print(double callSeconds) const {
+void Profile::print(double callSeconds) {
   std::vector<const Row *> order;
   double total = 0;
-  for (const Row &row : rows) {
-    if (row.calls == 0)
+  for (Row &row : rows) {
+    if (row.calls.empty())
       continue;
+    std::sort(row.calls.begin(), row.calls.end());
+    row.seconds =
+        std::max(row.calls[row.calls.size() / 2] - markSeconds, 1e-12);
     order.push_back(&row);
-    total += row.seconds / double(row.calls);
+    total += row.seconds;
   }
   std::sort(order.begin(), order.end(),
             [](const Row *a, const Row *b) { return a->seconds > b->seconds; });
   std::printf("%10s %7s %12s %9s %9s %7s  %-20s %s\n", "us", "share", "bytes",
               "GB/s", "GFLOP/s", "limit", "command", "module: nodes");
   for (const Row *row : order) {
-    const double seconds = std::max(row->seconds / double(row->calls), 1e-12);
+    const double seconds = row->seconds;
     double limit = 0;
     if (limits.copyBytes > 0)
       limit = double(row->bytes) / limits.copyBytes;
@@ -264,6 +271,11 @@ void Profile::print(double callSeconds) const {
   std::printf("%10.2f us are the rows together; a call takes %.2f us, of which "
               "they explain %.1f %%\n",
               total * 1e6, callSeconds * 1e6, 100 * total / callSeconds);
+  if (markSeconds > 0)
+    std::printf(
+        "%10.2f us that marks between commands add to each are left out "
+        "(measured now)\n",
+        markSeconds * 1e6);
   if (limits.copyBytes > 0)
     std::printf(
         "limit: the larger of bytes at a copy's %.0f GB/s (measured now) "
@@ -276,12 +288,13 @@ void run::profileSession(Session &session, std::vector<HostTensor> &arguments,
                          Results &results) {
   constexpr int kCalls = 10;
   rt::Device &device = session.getDevice();
-  Profile profile(device.getLimits());
   session.bind(arguments, results);
   for (int i = 0; i < kWarmups; ++i)
     session.enqueue();
   session.wait();
   std::unique_ptr<rt::Stopwatch> stopwatch = device.makeStopwatch();
+  const double markSeconds = stopwatch->markSeconds();
+  Profile profile(device.getLimits(), markSeconds);
   constexpr double kStall = 2e-3;
   stopwatch->stall(kStall, nullptr);
   stopwatch->mark(0, nullptr);

@@ -26,6 +26,7 @@ struct Options {
   /// One of fp8rt_graphs_t.
   int32_t graphs = FP8RT_GRAPHS_AUTO;
   bool poison = false;
+  int32_t lanes = 0;
   fp8rt_backends_t backends = FP8RT_BACKENDS_AUTO;
   /// Empty for none.
   std::string compare;

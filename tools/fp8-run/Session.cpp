@@ -54,6 +54,7 @@ Session::Session(fp8rt_program_t *loaded, const std::string &deviceName,
   options.graphs = flags.graphs;
   options.poison = flags.poison;
   options.backends = flags.backends;
+  options.lanes = flags.lanes;
   check(fp8rt_context_create(program, &options, &context));
   check(fp8rt_context_state(context, &state));
 

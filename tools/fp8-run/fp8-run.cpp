@@ -111,6 +111,11 @@ static cl::opt<bool>
                  cl::desc("fill intermediate values and outputs with 0xFF "
                           "before each call, which must change nothing"),
                  cl::cat(category));
+static cl::opt<unsigned> lanesOption(
+    "lanes", cl::init(0),
+    cl::desc("commands side by side in a CUDA graph at most (0, the default: "
+             "4; 1: one by one)"),
+    cl::value_desc("N"), cl::cat(category));
 static cl::opt<fp8rt_backends_t> backendsOption(
     "backends", cl::init(FP8RT_BACKENDS_AUTO),
     cl::desc("who computes products and attention on a GPU"),
@@ -153,6 +158,8 @@ static std::optional<Options> getOptions() {
                    : graphOption == "on" ? FP8RT_GRAPHS_ON
                                          : FP8RT_GRAPHS_AUTO;
   options.poison = poisonOption;
+  // What commands take is shown of commands one by one.
+  options.lanes = profileOption && lanesOption == 0 ? 1 : int32_t(lanesOption);
   options.backends = backendsOption;
   options.compare = compareOption;
   options.inputs = inputsOption;

@@ -288,6 +288,10 @@ typedef struct {
   int32_t poison;
   /** One of fp8rt_backends_t; the cpu device has one way each. */
   int32_t backends;
+  /** How many commands that do not need each other run side by side at most
+      where calls are CUDA graphs; 0: 4, 1: one by one. Results do not depend on
+      it. */
+  int32_t lanes;
 } fp8rt_context_options_t;
 
 /** Makes a context. `options` may be NULL. */

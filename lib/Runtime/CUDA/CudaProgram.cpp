@@ -98,5 +98,5 @@ void CudaProgram::allowShared(size_t index, int64_t bytes) {
 }
 
 std::unique_ptr<Queue> CudaProgram::makeQueue(const QueueOptions &options) {
-  return std::make_unique<CudaQueue>(*this, options.backends);
+  return std::make_unique<CudaQueue>(*this, options);
 }

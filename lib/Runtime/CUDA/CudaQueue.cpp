@@ -22,6 +22,8 @@ static constexpr int64_t kMaxGrid = INT32_MAX;
 /// Threads for each multiprocessor of a grid that may start early. A smaller
 /// one that does lands on few of them (measured: up to 30 % slower).
 static constexpr int64_t kEarlyThreads = 240;
+/// Lanes of recorded calls unless the caller says more.
+static constexpr uint32_t kLanes = 4;
 
 namespace {
 
@@ -83,9 +85,11 @@ private:
 
 } // namespace
 
-CudaQueue::CudaQueue(CudaProgram &owner, fp8rt_backends_t who)
+CudaQueue::CudaQueue(CudaProgram &owner, const QueueOptions &options)
     : program(owner), device(*owner.device), driver(device.driver),
-      backends(who) {}
+      backends(options.backends),
+      maxLanes(options.lanes ? uint32_t(options.lanes) : kLanes),
+      laneStreams(owner.device) {}
 
 std::unique_ptr<Command> CudaQueue::prepare(const PreparedStep &step) {
   switch (step.wire->command_type()) {
@@ -124,14 +128,31 @@ void CudaQueue::fill(char *to, int64_t bytes, uint8_t value) {
                  "cuMemsetD8Async");
 }
 
+namespace {
+/// Gives a variable back what it had.
+template <typename T> struct Restore {
+  explicit Restore(T &variable) : variable(variable), old(variable) {}
+  ~Restore() { variable = old; }
+  Restore(const Restore &) = delete;
+  T &variable;
+  const T old;
+};
+} // namespace
+
+void CudaQueue::runInLanes(const std::vector<LaneStep> &steps,
+                           const std::function<void(size_t)> &run) {
+  Restore restoreStream(stream);
+  Restore restoreFollows(followsOne);
+  laneStreams.run(stream, steps, [&](size_t i, Stream lane, bool isAlone) {
+    stream = lane;
+    followsOne = isAlone;
+    run(i);
+  });
+}
+
 std::unique_ptr<Command>
 CudaQueue::record(const std::function<void()> &commands) {
-  Stream caller = stream;
-  struct Restore {
-    ~Restore() { stream = caller; }
-    Stream &stream;
-    Stream caller;
-  } restore{stream, caller};
+  Restore restoreStream(stream);
   return std::make_unique<RecordedCall>(*this, device.record([&](void *own) {
     stream = static_cast<Stream>(own);
     commands();

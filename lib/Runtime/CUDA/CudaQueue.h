@@ -11,6 +11,7 @@
 
 #include "../ShapeInstance.h"
 #include "CudaProgram.h"
+#include "LaneStreams.h"
 
 #include <optional>
 
@@ -19,7 +20,7 @@ namespace fp8c::rt::cuda {
 /// Puts commands into the stream of the running call.
 class CudaQueue : public Queue {
 public:
-  CudaQueue(CudaProgram &program, fp8rt_backends_t backends);
+  CudaQueue(CudaProgram &program, const QueueOptions &options);
 
   std::unique_ptr<Command> prepare(const PreparedStep &step) override;
   bool reserve(int64_t scratchBytes) override;
@@ -29,6 +30,9 @@ public:
   std::unique_ptr<Command>
   record(const std::function<void()> &commands) override;
   bool isRecorded() const override;
+  uint32_t lanes() const override { return maxLanes; }
+  void runInLanes(const std::vector<LaneStep> &steps,
+                  const std::function<void(size_t)> &run) override;
 
   void launch(Function function, uint32_t gridX, uint32_t gridY,
               uint32_t threads, uint32_t shared, void **parameters) {
@@ -36,9 +40,12 @@ public:
                                stream, parameters, nullptr),
                  "cuLaunchKernel");
   }
-  /// A kernel that waits by itself for the one before it.
+  /// A kernel that waits by itself for the one before it; for all that is
+  /// before it where the stream waits for others.
   void launchDependent(Function function, uint32_t grid, uint32_t threads,
                        uint32_t shared, void **parameters) {
+    if (!followsOne)
+      return launch(function, grid, 1, threads, shared, parameters);
     LaunchAttribute early{kProgrammaticSerialization, {}, 1, {}};
     LaunchConfig config{grid, 1, 1, threads, 1, 1, shared, stream, &early, 1};
     driver.check(
@@ -55,6 +62,10 @@ public:
   Stream stream = nullptr;
 
 private:
+  const uint32_t maxLanes;
+  LaneStreams laneStreams;
+  /// Whether what runs now waits for its stream alone.
+  bool followsOne = true;
   std::optional<CudaDevice::Scope> scope;
   DeviceMemory memory;
 };

@@ -104,6 +104,7 @@ struct LaunchConfig {
   X(eventCreate, "cuEventCreate", (Event *, unsigned))                         \
   X(eventDestroy, "cuEventDestroy_v2", (Event))                                \
   X(eventRecord, "cuEventRecord", (Event, Stream))                             \
+  X(streamWaitEvent, "cuStreamWaitEvent", (Stream, Event, unsigned))           \
   X(eventSynchronize, "cuEventSynchronize", (Event))                           \
   X(eventElapsed, "cuEventElapsedTime", (float *, Event, Event))               \
   X(launchConfigured, "cuLaunchKernelEx",                                      \

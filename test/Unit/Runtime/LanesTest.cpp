@@ -1,0 +1,110 @@
+//===- LanesTest.cpp - Steps side by side ---------------------------------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../../lib/Runtime/Lanes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace fp8c::rt;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(Dependencies, ReadAfterWriteAndBack) {
+  // Write, read, read, write again, read a part.
+  EXPECT_THAT(findDependencies({{{}, {{0, 8}}},
+                                {{{0, 8}}, {{8, 16}}},
+                                {{{4, 8}}, {{16, 24}}},
+                                {{}, {{0, 8}}},
+                                {{{7, 8}}, {}}}),
+              ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0),
+                          ElementsAre(0, 1, 2), ElementsAre(3)));
+}
+
+TEST(Dependencies, PartsOfABuffer) {
+  EXPECT_THAT(findDependencies({{{}, {{0, 4}}},
+                                {{}, {{4, 8}}},
+                                {{{2, 6}}, {}},
+                                {{{8, 12}}, {}},
+                                {{}, {{8, 9}, {3, 4}}}}),
+              ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(0, 1), IsEmpty(),
+                          ElementsAre(0, 2, 3)));
+}
+
+TEST(Dependencies, InPlaceAndEmpty) {
+  EXPECT_THAT(
+      findDependencies(
+          {{{{0, 4}}, {{0, 4}}}, {{{2, 2}}, {{3, 3}}}, {{{0, 4}}, {{0, 4}}}}),
+      ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(0)));
+}
+
+TEST(Lanes, ChainStaysInOne) {
+  for (const LaneStep &step : assignLanes({{}, {0}, {0, 1}, {2}}, 4)) {
+    EXPECT_EQ(step.lane, 0u);
+    EXPECT_THAT(step.waits, IsEmpty());
+    EXPECT_FALSE(step.isAwaited);
+  }
+}
+
+TEST(Lanes, ForkAndJoin) {
+  auto steps = assignLanes({{}, {0}, {0}, {1, 2}}, 4);
+  EXPECT_EQ(steps[1].lane, 0u);
+  EXPECT_EQ(steps[2].lane, 1u);
+  EXPECT_THAT(steps[2].waits, ElementsAre(0));
+  EXPECT_TRUE(steps[0].isAwaited);
+  EXPECT_EQ(steps[3].lane, 0u);
+  EXPECT_THAT(steps[3].waits, ElementsAre(2));
+}
+
+TEST(Lanes, OneLane) {
+  for (const LaneStep &step : assignLanes({{}, {}, {0}, {1, 2}}, 1)) {
+    EXPECT_EQ(step.lane, 0u);
+    EXPECT_THAT(step.waits, IsEmpty());
+  }
+}
+
+/// Every dependency must follow from waits and the order of lanes.
+TEST(Lanes, KeepEveryDependency) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    const uint32_t count = 2 + random() % 60;
+    Dependencies dependencies(count);
+    for (uint32_t step = 1; step < count; ++step)
+      for (uint32_t other = 0; other < step; ++other)
+        if (random() % (2 + step) < 2)
+          dependencies[step].push_back(other);
+    auto steps = assignLanes(dependencies, 1 + random() % 5);
+    std::vector<std::vector<bool>> done(count, std::vector<bool>(count));
+    for (uint32_t step = 0; step < count; ++step) {
+      auto follow = [&](uint32_t other) {
+        done[step][other] = true;
+        for (uint32_t i = 0; i < other; ++i)
+          done[step][i] = done[step][i] || done[other][i];
+      };
+      for (uint32_t other = 0; other < step; ++other)
+        if (steps[other].lane == steps[step].lane)
+          follow(other);
+      for (uint32_t other : steps[step].waits) {
+        EXPECT_NE(steps[other].lane, steps[step].lane);
+        EXPECT_TRUE(steps[other].isAwaited);
+        follow(other);
+      }
+      for (uint32_t other : dependencies[step])
+        EXPECT_TRUE(done[step][other]) << step << " after " << other;
+    }
+  }
+}
+
+TEST(Lanes, EarliestStarts) {
+  // A chain of ten; 7 depends on nothing, 8 on it, and 9 joins.
+  EXPECT_THAT(
+      findEarliestStarts({{}, {0}, {1}, {2}, {3}, {4}, {5}, {}, {7}, {6, 8}}),
+      ElementsAre(0, 1, 2, 3, 4, 5, 6, 0, 1, 9));
+}
