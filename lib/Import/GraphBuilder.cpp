@@ -181,6 +181,23 @@ Value GraphBuilder::empty(ArrayRef<OpFoldResult> sizes, Type element) {
 // Elementwise
 //===----------------------------------------------------------------------===//
 
+Value GraphBuilder::compute(ArrayRef<OpFoldResult> sizes, Type element,
+                            ValueRange inputs, SmallVector<AffineMap> maps,
+                            Body body) {
+  maps.push_back(builder.getMultiDimIdentityMap(sizes.size()));
+  SmallVector<utils::IteratorType> iterators(sizes.size(),
+                                             utils::IteratorType::parallel);
+  Value init = empty(sizes, element);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, TypeRange{init.getType()}, inputs, ValueRange{init}, maps,
+      iterators, [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
+        Scalars scalars(nested, nestedLoc);
+        linalg::YieldOp::create(nested, nestedLoc,
+                                body(scalars, args.drop_back()));
+      });
+  return remember(generic.getResult(0), Sizes(sizes));
+}
+
 Value GraphBuilder::elementwise(ValueRange inputs, Type element, Body body,
                                 ArrayRef<OpFoldResult> minimum) {
   SmallVector<Sizes> all;
@@ -208,18 +225,7 @@ Value GraphBuilder::elementwise(ValueRange inputs, Type element, Body body,
     operands.push_back(refine(input, refined));
     maps.push_back(AffineMap::get(rank, 0, exprs, context));
   }
-  maps.push_back(builder.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
-  Value init = empty(result, element);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, TypeRange{init.getType()}, operands, ValueRange{init}, maps,
-      iterators, [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
-        Scalars scalars(nested, nestedLoc);
-        linalg::YieldOp::create(nested, nestedLoc,
-                                body(scalars, args.drop_back()));
-      });
-  return remember(generic.getResult(0), result);
+  return compute(result, element, operands, std::move(maps), body);
 }
 
 Value GraphBuilder::convert(Value tensor, Type element, bool isUnsigned,
@@ -251,20 +257,14 @@ Value GraphBuilder::generate(ArrayRef<OpFoldResult> sizes, Type element,
                           : builder.getAffineDimExpr(dim));
     maps.push_back(AffineMap::get(rank, 0, exprs, builder.getContext()));
   }
-  maps.push_back(builder.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
-  Value init = empty(sizes, element);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, TypeRange{init.getType()}, inputs, ValueRange{init}, maps,
-      iterators, [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
-        Scalars scalars(nested, nestedLoc);
-        SmallVector<Value> values(args.drop_back());
-        for (unsigned dim = 0; dim < rank; ++dim)
-          values.push_back(linalg::IndexOp::create(nested, nestedLoc, dim));
-        linalg::YieldOp::create(nested, nestedLoc, body(scalars, values));
-      });
-  return remember(generic.getResult(0), Sizes(sizes));
+  return compute(sizes, element, inputs, std::move(maps),
+                 [&](Scalars &s, ValueRange elements) {
+                   SmallVector<Value> values(elements);
+                   for (unsigned dim = 0; dim < rank; ++dim)
+                     values.push_back(linalg::IndexOp::create(s.getBuilder(),
+                                                              s.getLoc(), dim));
+                   return body(s, values);
+                 });
 }
 
 Value GraphBuilder::extract(Scalars &s, Value tensor, ValueRange indices) {

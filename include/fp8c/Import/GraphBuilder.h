@@ -179,6 +179,11 @@ private:
   mlir::Value empty(llvm::ArrayRef<mlir::OpFoldResult> sizes,
                     mlir::Type element);
   mlir::Value remember(mlir::Value tensor, Sizes sizes);
+  /// A parallel linalg.generic of a new tensor; `maps` are the inputs', `body`
+  /// gets their elements.
+  mlir::Value compute(llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                      mlir::Type element, mlir::ValueRange inputs,
+                      llvm::SmallVector<mlir::AffineMap> maps, Body body);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
