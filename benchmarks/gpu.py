@@ -236,16 +236,20 @@ def taking_turns(path):
     CachingAutotuner.bench = measure
 
 
+def make_sets(args, most=8):
+    """Sets of the same inputs that take SET_BYTES together."""
+    size = sum(arg.numel() * arg.element_size() for arg in args)
+    return [args] + [tuple(arg.clone() for arg in args) for _ in range(min(most - 1, SET_BYTES // max(size, 1)))]
+
+
 class Peer:
     """A function on sets of inputs, by itself and as a CUDA graph of calls, about 5 ms of them as in fp8-run."""
 
     ROUNDS, REST_S, LATENCY_S = 9, 0.02, 0.1
 
-    def __init__(self, function, args, most_sets=8):
-        size = sum(arg.numel() * arg.element_size() for arg in args)
-        more = min(most_sets - 1, SET_BYTES // max(size, 1))
+    def __init__(self, function, args, sets=None):
         self.function = function
-        self.sets = [args] + [tuple(arg.clone() for arg in args) for _ in range(more)]
+        self.sets = sets or make_sets(args)
         with torch.no_grad():
             for _ in range(3):
                 function(*args)
@@ -302,14 +306,18 @@ class Race:
 
     ROUNDS, MOST_SETS = 15, 64
 
-    def __init__(self, functions):
-        """`functions`: name to (function, arguments)."""
-        self.peers = {name: Peer(function, args, self.MOST_SETS) for name, (function, args) in functions.items()}
+    def __init__(self, functions, args, size=0):
+        """`functions`: name to function, all on the same inputs; a copy of `size` bytes runs with them."""
+        sets = make_sets(args, self.MOST_SETS)
+        self.peers = {name: Peer(function, args, sets) for name, function in functions.items()}
+        if size:
+            function, tensors = copy(size)
+            self.peers["copy"] = Peer(function, tensors, make_sets(tensors, self.MOST_SETS))
 
-    def run(self):
+    def run(self, rounds=ROUNDS):
         """Microseconds of each in each round."""
         times = {name: [] for name in self.peers}
-        for _ in range(self.ROUNDS):
+        for _ in range(rounds):
             for name, peer in self.peers.items():
                 times[name].append(peer.replay_us())
         return times

@@ -123,8 +123,7 @@ class Bench:
         import runtime
 
         package = runtime.Package(self.bin.parent / "lib" / "libfp8rt.so", f"{path}.fp8", "cuda")
-        race = gpu.Race({"fp8c": (package, measured.args), **{peer: (function, measured.args) for peer, function in peers},
-                         "copy": gpu.copy(measured.limit_bytes)})
+        race = gpu.Race({"fp8c": package, **dict(peers)}, measured.args, measured.limit_bytes)
         times = race.run()
         ours, limit = times.pop("fp8c"), times.pop("copy")
         best = min(times, key=lambda peer: statistics.median(times[peer]))

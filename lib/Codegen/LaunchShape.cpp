@@ -166,6 +166,11 @@ LaunchShape LaunchShape::choose(const RowProgram &program,
     shape.flat = isElementwise && canFlatten(program);
     while (!shape.flat && !ShapedType::isDynamic(size) && size % shape.width)
       shape.width /= 2;
+    // Odd rows: pairs, for the arithmetic.
+    if (shape.width == 1 && !isElementwise && size >= 64) {
+      shape.width = 2;
+      shape.byElements = true;
+    }
     RowReads reads = RowReads::find(program);
     const RowDefaults &defaults = getRowDefaults(program, reads);
     if (isElementwise) {

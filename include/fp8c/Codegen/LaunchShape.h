@@ -39,6 +39,8 @@ struct LaunchShape {
   /// The vectors that each thread has of a whole task, so that they stay in
   /// registers; 0: the number is not known and each loop runs over memory.
   unsigned vectors = 0;
+  /// Rows begin anywhere: their vectors are moved element by element.
+  bool byElements = false;
   /// The elements of one task along the dim that the program cuts into chunks.
   int64_t chunk = 1;
   /// The dims are one where operands lie densely: tasks are `chunk` elements of

@@ -124,7 +124,7 @@ Value GpuKernel::findDivisor(ArrayRef<Action> actions) {
 Value GpuKernel::emitQuotient(Value value, function_ref<Value(Value)> cast) {
   auto quotient = value.getDefiningOp<arith::DivFOp>();
   auto lanes = dyn_cast<VectorType>(value.getType());
-  if (!quotient || (!lanes && shape.width > 1))
+  if (!quotient || (!lanes && shape.width > 1 && !shape.byElements))
     return {};
   Value x = quotient.getLhs(), s = getScalar(quotient.getRhs());
   if (!s || !widened.count(x))
