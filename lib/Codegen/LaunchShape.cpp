@@ -25,6 +25,8 @@ using namespace fp8c::codegen;
 static constexpr unsigned kBlock = 128;
 /// Threads of a block of flat elementwise work, and their vectors.
 static constexpr unsigned kFlatThreads = 64, kFlatVectors = 4;
+/// Blocks of a multiprocessor below which such work is shared out finer.
+static constexpr int64_t kFewBlocks = 4;
 /// Vectors of a thread that fit in its registers.
 static constexpr unsigned kMaxVectors = 10;
 /// Rows in shared memory at a time, and their bytes at most.
@@ -100,6 +102,8 @@ static void fitChunk(LaunchShape &shape, int64_t size, const Choices &choices) {
   choices.apply("threads", shape.group);
   choices.apply("vectors", shape.vectors);
   shape.chunk = int64_t(shape.group) * shape.vectors * shape.width;
+  if (shape.flat && shape.vectors > 1)
+    shape.fewElements = kFewBlocks * kMultiprocessors * shape.chunk;
 }
 
 /// Several rows a block, for a block that has one row in registers: where
@@ -222,8 +226,18 @@ Value LaunchShape::buildBlocks(OpBuilder &builder, Location loc,
   if (flat) {
     for (TaskDim task : program.getTaskDims())
       tasks = arith::MulIOp::create(builder, loc, tasks, extents[task.dim]);
-    return arith::CeilDivSIOp::create(builder, loc, tasks,
-                                      constant(chunk * groups));
+    auto countBlocks = [&](int64_t each) -> Value {
+      return arith::CeilDivSIOp::create(builder, loc, tasks,
+                                        constant(each * groups));
+    };
+    Value blocks = countBlocks(chunk);
+    if (fewElements == 0)
+      return blocks;
+    int64_t vector = int64_t(group) * width;
+    Value few =
+        arith::MinSIOp::create(builder, loc, countBlocks(vector),
+                               constant(fewElements / (vector * groups)));
+    return arith::MaxSIOp::create(builder, loc, blocks, few);
   }
   for (TaskDim task : program.getTaskDims()) {
     Value count = extents[task.dim];

@@ -49,6 +49,7 @@ private:
   void emitGuarded(llvm::function_ref<void()> emit,
                    llvm::function_ref<mlir::Value()> condition,
                    llvm::function_ref<void()> otherwise);
+  void emitFlat();
   void emitFlatTask(mlir::Value task);
   mlir::Value buildTotal();
   mlir::Value buildDense();
@@ -144,7 +145,7 @@ private:
                    mlir::Value value) override;
   void store(unsigned result) override;
 
-  const LaunchShape &shape;
+  LaunchShape shape;
   const Target &target;
   /// The thread within its group, its block and its warp, as i32.
   mlir::Value thread, threadInBlock, lane;

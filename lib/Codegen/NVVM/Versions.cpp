@@ -58,17 +58,13 @@ void GpuKernel::emitVersions() {
     return emitPlain();
   if (!shape.flat)
     return emitVectors();
-  emitGuarded(
-      [&] {
-        llvm::SaveAndRestore restore(isFlat, true);
-        Value chunk = integer(shape.chunk);
-        emitTasks(countChunks(buildTotal(), chunk));
-      },
-      [&] {
-        return Value(arith::AndIOp::create(builder, loc, buildDense(),
-                                           buildAlignment(/*ofRows=*/false)));
-      },
-      emitVectors);
+  emitGuarded([&] { emitFlat(); },
+              [&] {
+                return Value(
+                    arith::AndIOp::create(builder, loc, buildDense(),
+                                          buildAlignment(/*ofRows=*/false)));
+              },
+              emitVectors);
 }
 
 /// `condition` may depend on what `emit` has emitted.
@@ -159,6 +155,29 @@ Value GpuKernel::buildAlignment(bool ofRows) {
 //===----------------------------------------------------------------------===//
 // All elements as one row
 //===----------------------------------------------------------------------===//
+
+/// All pieces: several vectors a thread, or one of few elements.
+void GpuKernel::emitFlat() {
+  llvm::SaveAndRestore restore(isFlat, true);
+  auto emitChunks = [&] {
+    emitTasks(countChunks(buildTotal(), integer(shape.chunk)));
+  };
+  if (shape.fewElements == 0)
+    return emitChunks();
+  emitGuarded(
+      emitChunks,
+      [&] {
+        return Value(
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                  buildTotal(), integer(shape.fewElements)));
+      },
+      [&] {
+        llvm::SaveAndRestore restoreVectors(shape.vectors, 1u);
+        llvm::SaveAndRestore restoreChunk(shape.chunk,
+                                          int64_t(shape.group) * shape.width);
+        emitChunks();
+      });
+}
 
 /// A piece of all elements, as one row of the last dim.
 void GpuKernel::emitFlatTask(Value task) {
