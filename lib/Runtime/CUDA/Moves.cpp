@@ -16,6 +16,9 @@ using namespace fp8c::rt::cuda;
 
 /// Blocks of a large copy: several waves of every GPU.
 static constexpr int64_t kMaxBlocks = 4096;
+/// Bytes of a fill that a kernel does: between kernels the driver's fill, a
+/// node of another kind in a graph, waits longer on both sides.
+static constexpr int64_t kSmallFill = 4096;
 
 namespace {
 
@@ -78,7 +81,8 @@ public:
     bytes = to.elements * elementSize(to.dtype);
     dense = loops.isDense(loops.target) &&
             (!step.source || loops.isDense(loops.source));
-    bool settable = !step.source && dense && loops.size <= 4;
+    bool settable =
+        !step.source && dense && loops.size <= 4 && bytes > kSmallFill;
     if (!to.elements || settable || (dense && step.source))
       return;
     while (loops.widen(2, step.source != nullptr)) {
