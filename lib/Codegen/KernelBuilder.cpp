@@ -109,10 +109,8 @@ void KernelBuilder::emitTask(Value task) {
     Value chunk = getChunk(cut[i]), parts = getParts(cut[i]);
     Value size = extent(dim), index = rest;
     Value count = parts ? parts : countChunks(size, chunk);
-    if (i > 0) {
-      index = arith::RemUIOp::create(builder, loc, rest, count);
-      rest = arith::DivUIOp::create(builder, loc, rest, count);
-    }
+    if (i > 0)
+      std::tie(rest, index) = divideTask(rest, count);
     if (parts) {
       pieces[dim] = {index, size};
       continue;
@@ -127,6 +125,11 @@ void KernelBuilder::emitTask(Value task) {
     pieces[dim] = {from, arith::MinUIOp::create(builder, loc, to, size)};
   }
   emitBody(bound);
+}
+
+std::pair<Value, Value> KernelBuilder::divideTask(Value task, Value count) {
+  return {arith::DivUIOp::create(builder, loc, task, count),
+          arith::RemUIOp::create(builder, loc, task, count)};
 }
 
 Value KernelBuilder::getChunk(const TaskDim &dim) {

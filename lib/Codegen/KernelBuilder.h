@@ -83,6 +83,9 @@ protected:
   /// The number of tasks along a dim whose elements are dealt out to them one
   /// by one, or null.
   virtual mlir::Value getParts(const TaskDim &dim) { return {}; }
+  /// The quotient of a task's number by a count, and what is left.
+  virtual std::pair<mlir::Value, mlir::Value> divideTask(mlir::Value task,
+                                                         mlir::Value count);
   /// What a task does, with these dims bound; the others have pieces.
   virtual void emitBody(DimSet bound);
   /// Emits what the first actions do in another form, and returns their number,

@@ -130,6 +130,18 @@ Value GpuKernel::getChunk(const TaskDim &dim) {
   return dim.chunk == 1 ? Value() : integer(shape.chunk);
 }
 
+/// In 32 bits where vectors are moved, which is done for as many tasks as they
+/// hold.
+std::pair<Value, Value> GpuKernel::divideTask(Value task, Value count) {
+  if (mainWidth == 1)
+    return KernelBuilder::divideTask(task, count);
+  auto [quotient, rest] =
+      KernelBuilder::divideTask(narrow(task), narrow(count));
+  Type i64 = builder.getI64Type();
+  return {arith::ExtUIOp::create(builder, loc, i64, quotient),
+          arith::ExtUIOp::create(builder, loc, i64, rest)};
+}
+
 Value GpuKernel::getParts(const TaskDim &dim) {
   bool isRow = shape.rows > 1 && dim.dim == program.getTaskDims().back().dim;
   return isRow ? sizes.back() : Value();

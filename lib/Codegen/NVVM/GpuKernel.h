@@ -31,6 +31,8 @@ private:
   // Blocks, groups and loops (GpuKernel.cpp).
   void emitTasks(mlir::Value tasks);
   mlir::Value buildTasks();
+  std::pair<mlir::Value, mlir::Value> divideTask(mlir::Value task,
+                                                 mlir::Value count) override;
   mlir::Value getChunk(const TaskDim &dim) override;
   mlir::Value getParts(const TaskDim &dim) override;
   llvm::SmallVector<mlir::Value> getStarts(mlir::Value from);
@@ -54,6 +56,8 @@ private:
   mlir::Value buildTotal();
   mlir::Value buildDense();
   mlir::Value buildAlignment(bool ofRows);
+  mlir::Value buildIsNarrow();
+  mlir::Value narrow(mlir::Value value);
 
   // Several rows a task, brought ahead (Rows.cpp).
   void emitBody(DimSet bound) override;

@@ -21,7 +21,8 @@ using namespace fp8c;
 using namespace fp8c::codegen;
 
 /// The versions of the kernel: vectors of all elements as one row, vectors (of
-/// several rows a task, or one), single elements.
+/// several rows a task, or one), single elements. Those with vectors have task
+/// numbers of 32 bits; the last is for more, too.
 void GpuKernel::emitVersions() {
   auto emitPlain = [&] {
     llvm::SaveAndRestore restore(mainWidth, 1u);
@@ -51,7 +52,11 @@ void GpuKernel::emitVersions() {
   };
   auto emitVectors = [&] {
     emitGuarded(
-        emitAligned, [&] { return buildAlignment(/*ofRows=*/true); },
+        emitAligned,
+        [&] {
+          return Value(arith::AndIOp::create(builder, loc, buildIsNarrow(),
+                                             buildAlignment(/*ofRows=*/true)));
+        },
         emitPlain);
   };
   if (shape.width == 1)
@@ -87,6 +92,17 @@ void GpuKernel::emitGuarded(function_ref<void()> emit,
 //===----------------------------------------------------------------------===//
 // Conditions
 //===----------------------------------------------------------------------===//
+
+/// Whether 32 bits hold the number of tasks, and with it every count of them.
+Value GpuKernel::buildIsNarrow() {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
+                               buildTasks(), integer(INT32_MAX));
+}
+
+/// The lower half of an index that 32 bits hold.
+Value GpuKernel::narrow(Value value) {
+  return arith::TruncIOp::create(builder, loc, builder.getI32Type(), value);
+}
 
 /// The number of elements.
 Value GpuKernel::buildTotal() {

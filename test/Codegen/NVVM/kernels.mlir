@@ -24,8 +24,6 @@ module {
 // CHECK: griddepcontrol.launch_dependents
 // CHECK-NEXT: griddepcontrol.wait
 // SM89-NOT: griddepcontrol
-// Operands that are not aligned: element by element.
-// CHECK: ld.global.b16
 // CHECK-COUNT-4: ld.global.v4.b32
 // CHECK-NOT: ld.global
 // CHECK: max.NaN.bf16x2
@@ -36,6 +34,9 @@ module {
 // CHECK: rcp.approx.ftz.f32
 // CHECK: cvt.rn.satfinite.e4m3x2.f32
 // CHECK: st.global.v2.b32
+// Operands that are not aligned, and more tasks than 32 bits hold: element by
+// element.
+// CHECK: ld.global.b16
 // CHECK: }
 plan.kernel @row_amax unit_dims = [1, 0, 1] {
 ^bb0(%x: tensor<?x2048xbf16>, %n: index):
