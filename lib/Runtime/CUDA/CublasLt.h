@@ -75,6 +75,8 @@ enum class LtScaleMode : int {
 inline constexpr int kLtCompute32F = 68, kLtCompute64F = 70;
 inline constexpr int kLtEpilogueNone = 1, kLtEpilogueBias = 4;
 inline constexpr int kLtTransposed = 1;
+/// CUBLASLT_ALGO_CONFIG_ID and _TILE_ID.
+inline constexpr int kLtAlgorithmId = 0, kLtTileId = 1;
 /// CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME and its values: partial sums are none,
 /// or in the compute type alone.
 inline constexpr int kLtReductionScheme = 3;

@@ -18,9 +18,11 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-/// Bytes of workspace that the library may use: what PyTorch gives it on
-/// Hopper.
+/// Bytes of workspace that the library may use.
 static constexpr uint64_t kWorkspace = 32 << 20;
+/// What PyTorch gives it for f8 products: with as much, the heuristic's first
+/// answer is PyTorch's algorithm.
+static constexpr uint64_t kPyTorchWorkspace = 1 << 20;
 /// Candidates that are asked for.
 static constexpr int kCandidates = 8;
 /// What addresses are multiples of when an algorithm is chosen.
@@ -57,12 +59,18 @@ private:
   std::string makeKey() const;
   bool isValid(LtHeuristic &candidate) const;
   /// The heuristic's answers; `isFree`: partial sums may be of any type.
-  std::vector<LtHeuristic> ask(int most, bool isFree) const;
+  std::vector<LtHeuristic> ask(int most, bool isFree, uint64_t limit) const;
+  /// What the library takes first for a product of another form.
+  std::vector<LtHeuristic> askFor(const LibraryForm &other) const;
+  /// Whether candidates are measured.
+  bool isMeasured() const;
   /// Those that can compute it and never round partial sums to the result's
   /// type.
   std::vector<LtHeuristic> getCandidates() const;
   /// The valid candidate to take, the fastest if that is to be measured.
   size_t findBest(const std::vector<LtHeuristic> &candidates) const;
+  /// Pointers that change what the library can do are set before it is asked.
+  void setPlaceholders() const;
   LtStatus launch(const LtAlgorithm &algorithm, size_t workspaceBytes,
                   const ProductData &data, Stream stream) const;
 
@@ -155,11 +163,11 @@ std::string LibraryProduct::makeKey() const {
   return key.str();
 }
 
-std::vector<LtHeuristic> LibraryProduct::ask(int most, bool isFree) const {
+std::vector<LtHeuristic> LibraryProduct::ask(int most, bool isFree,
+                                             uint64_t limit) const {
   LtPreference preference = nullptr;
   check(library.preferenceCreate(&preference),
         "cublasLtMatmulPreferenceCreate");
-  uint64_t limit = kWorkspace;
   library.preferenceSet(preference, int(LtPreferenceAttribute::Workspace),
                         &limit, sizeof(limit));
   if (!isFree)
@@ -175,11 +183,34 @@ std::vector<LtHeuristic> LibraryProduct::ask(int most, bool isFree) const {
   return results;
 }
 
+std::vector<LtHeuristic>
+LibraryProduct::askFor(const LibraryForm &other) const {
+  LibraryProduct product(queue, library, step, other);
+  product.setPlaceholders();
+  return product.ask(1, false, kWorkspace);
+}
+
 std::vector<LtHeuristic> LibraryProduct::getCandidates() const {
   // First what the library takes by itself (and PyTorch with it), unless it
   // rounds partial sums to the result's type.
-  std::vector<LtHeuristic> results = ask(1, true);
-  const std::vector<LtHeuristic> others = ask(kCandidates, false);
+  std::vector<LtHeuristic> results =
+      ask(1, true, form.isF8 ? kPyTorchWorkspace : kWorkspace);
+  std::vector<LtHeuristic> others = ask(kCandidates, false, kWorkspace);
+  auto addOthers = [&](const std::vector<LtHeuristic> &more) {
+    others.insert(others.end(), more.begin(), more.end());
+  };
+  // The heuristic leaves out what may be the fastest by up to a tenth, and
+  // names it for half of the rows, or for scales of rows.
+  if (isMeasured() && !form.b.transposed && form.d.columns > 1) {
+    LibraryForm half = form;
+    half.b.columns = half.d.columns /= 2;
+    addOthers(askFor(half));
+  }
+  if (isMeasured() && form.isF8 && form.aScale == LtScaleMode::Tensor) {
+    LibraryForm rows = form;
+    rows.aScale = rows.bScale = LtScaleMode::Outer;
+    addOthers(askFor(rows));
+  }
   if (!results.empty()) {
     uint32_t scheme = kLtReductionNone;
     size_t written = 0;
@@ -190,7 +221,15 @@ std::vector<LtHeuristic> LibraryProduct::getCandidates() const {
         (scheme != kLtReductionNone && scheme != kLtReductionComputeType))
       results.clear();
   }
-  results.insert(results.end(), others.begin(), others.end());
+  for (LtHeuristic &other : others) {
+    auto isSame = [&](const LtHeuristic &known) {
+      return std::equal(std::begin(known.algorithm.data),
+                        std::end(known.algorithm.data),
+                        std::begin(other.algorithm.data));
+    };
+    if (std::none_of(results.begin(), results.end(), isSame))
+      results.push_back(other);
+  }
   results.erase(std::remove_if(results.begin(), results.end(),
                                [&](LtHeuristic &candidate) {
                                  return candidate.state != 0 ||
@@ -211,13 +250,16 @@ bool LibraryProduct::isValid(LtHeuristic &candidate) const {
   return true;
 }
 
-size_t
-LibraryProduct::findBest(const std::vector<LtHeuristic> &candidates) const {
+bool LibraryProduct::isMeasured() const {
   // Measured choices may differ from process to process, and with them the
   // order of additions; without measuring the heuristic's first is taken.
-  if (candidates.size() < 2 || queue.isRecorded() ||
-      queue.backends == FP8RT_BACKENDS_FIXED ||
-      step.product.n * step.product.k < kMeasuredElements)
+  return !queue.isRecorded() && queue.backends != FP8RT_BACKENDS_FIXED &&
+         step.product.n * step.product.k >= kMeasuredElements;
+}
+
+size_t
+LibraryProduct::findBest(const std::vector<LtHeuristic> &candidates) const {
+  if (candidates.size() < 2 || !isMeasured())
     return 0;
   try {
     return findFastest(queue, step.matmul, kWorkspace, candidates.size(),
@@ -234,9 +276,8 @@ LibraryProduct::findBest(const std::vector<LtHeuristic> &candidates) const {
   }
 }
 
-std::string LibraryProduct::choose() {
+void LibraryProduct::setPlaceholders() const {
   const MatmulArgs &args = step.matmul;
-  // Pointers that change what the library can do are set before it is asked.
   const void *some = reinterpret_cast<const void *>(uintptr_t(256));
   if (args.bias)
     set(LtDescAttribute::BiasPointer, some);
@@ -248,6 +289,10 @@ std::string LibraryProduct::choose() {
     set(LtDescAttribute::DScale, some);
   if (args.amax)
     set(LtDescAttribute::AmaxD, some);
+}
+
+std::string LibraryProduct::choose() {
+  setPlaceholders();
   std::lock_guard<std::mutex> lock(library.mutex);
   std::string key = makeKey();
   auto known = library.chosen.find(key);
@@ -265,10 +310,17 @@ std::string LibraryProduct::choose() {
 }
 
 std::string LibraryProduct::describe() const {
-  // The algorithm's number comes first in its data.
+  auto get = [&](int attribute) {
+    uint32_t value = 0;
+    size_t written = 0;
+    library.algorithmGet(&algorithm, attribute, &value, sizeof(value),
+                         &written);
+    return value;
+  };
   std::ostringstream text;
   text << "cuBLASLt " << library.getVersion() << ", algorithm "
-       << uint32_t(algorithm.data[0]) << ", workspace " << workspace;
+       << get(kLtAlgorithmId) << ", tile " << get(kLtTileId) << ", workspace "
+       << workspace;
   return text.str();
 }
 
