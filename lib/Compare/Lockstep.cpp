@@ -277,14 +277,10 @@ static void checkRounded(const ObservedStep &step, const TensorView &got,
                   std::to_string(allowed) + " may");
 }
 
-std::string compare::getTraceKey(const ObservedValue &value) {
-  return value.node.empty() ? "#" + std::to_string(value.index)
-                            : std::string(value.node);
-}
-
-const TensorView *Lockstep::match(const ObservedValue &value,
+const TensorView *Lockstep::match(const ObservedStep &step,
+                                  const ObservedValue &value,
                                   std::string &why) {
-  const std::string node = getTraceKey(value);
+  const std::string node = getTraceKey(step, value);
   const TensorView *expected = trace(node);
   if (!expected) {
     why =
@@ -310,7 +306,7 @@ void Lockstep::beforeStep(const ObservedStep &step) {
     if (!value.writable || getEnd(step, value) > step.index ||
         isChanged(step, value))
       continue;
-    if (const TensorView *expected = match(value, why))
+    if (const TensorView *expected = match(step, value, why))
       storeElements(step, value, *expected);
   }
 }
@@ -332,7 +328,7 @@ bool Lockstep::readsDrifted(const ObservedStep &step) const {
 LockstepRow Lockstep::compareResult(const ObservedStep &step,
                                     const ObservedValue &value,
                                     const TensorView &expected) {
-  const TensorView *exact = trace(getTraceKey(value) + ".exact");
+  const TensorView *exact = trace(getTraceKey(step, value) + ".exact");
   LockstepRow row;
   row.step = step.index;
   row.node = value.node;
@@ -375,7 +371,7 @@ void Lockstep::afterStep(const ObservedStep &running, double) {
     if (getEnd(step, value) > step.index + 1)
       continue;
     std::string why;
-    if (const TensorView *expected = match(value, why)) {
+    if (const TensorView *expected = match(step, value, why)) {
       LockstepRow row = compareResult(step, value, *expected);
       if (row.passed || !readsDrifted(step))
         rows.push_back(std::move(row));

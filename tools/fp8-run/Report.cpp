@@ -143,7 +143,10 @@ bool run::printLockstep(const compare::Lockstep &lockstep,
 void Recorder::afterStep(const rt::ObservedStep &step, double) {
   const compare::HostStep host(step);
   for (const rt::ObservedValue &value : host.get().writes) {
-    HostTensor &tensor = values[compare::getTraceKey(value)];
+    const std::string key = compare::getTraceKey(host.get(), value);
+    if (key.empty())
+      continue;
+    HostTensor &tensor = values[key];
     tensor = HostTensor::make(value.dtype, value.dims);
     const compare::TensorView to = tensor.view();
     compare::copyElements(compare::view(value), to, tensor.data.data());

@@ -71,9 +71,12 @@ struct Unmatched {
   std::string reason;
 };
 
-/// What a trace has a value under: its node, or "#" and its position in the
-/// plan, which plans of one package share, where it stands for none.
-std::string getTraceKey(const rt::ObservedValue &value);
+/// What a trace has a value of a step under: its node, or where it stands for
+/// none what the step that writes it stands for, and which of its nameless
+/// values it is; plans for different targets share that. Empty where it is
+/// nothing.
+std::string getTraceKey(const rt::ObservedStep &step,
+                        const rt::ObservedValue &value);
 
 /// Set it on a context for one call, then read the rows.
 class Lockstep : public rt::Observer {
@@ -101,7 +104,8 @@ public:
 private:
   /// The traced value of the node that `value` is, if it fits; else null and
   /// why.
-  const TensorView *match(const rt::ObservedValue &value, std::string &why);
+  const TensorView *match(const rt::ObservedStep &step,
+                          const rt::ObservedValue &value, std::string &why);
   LockstepRow compareResult(const rt::ObservedStep &step,
                             const rt::ObservedValue &value,
                             const TensorView &expected);
