@@ -27,7 +27,7 @@ static constexpr Choice kChoices[] = {
     {"threads", 1, 512},  {"width", 2, 16, true}, {"vectors", 1, 16},
     {"rows", 1, 1 << 20}, {"stages", 0, 8, true}, {"blocks", 0, 32},
     {"wave", 1, 1 << 20}, {"ahead", 0, 1},        {"beside", 0, 1},
-    {"dependent", 0, 1},
+    {"sums", 0, 1},       {"dependent", 0, 1},    {"backwards", 0, 1},
 };
 
 std::string codegen::checkLaunchChoices(DictionaryAttr choices) {
@@ -87,10 +87,16 @@ static constexpr RowDefaults kRowDefaults[] = {
 const RowDefaults &codegen::getRowDefaults(const RowProgram &program,
                                            const RowReads &reads) {
   bool modulates = reads.shared.size() >= 2, pairs = reads.own.size() > 1;
+  size_t reductions = program.getReductions().size();
+  // What is chosen by size alone is the same for all.
+  if (Choices(program).get("sums").value_or(0)) {
+    modulates = pairs = false;
+    reductions = 0;
+  }
   int64_t size = program.getDims()[program.getVectorDim()].size;
   for (const RowDefaults &line : kRowDefaults)
     if (line.modulates == modulates && line.pairs == pairs &&
-        program.getReductions().size() >= line.reductions && size <= line.upTo)
+        reductions >= line.reductions && size <= line.upTo)
       return line;
   llvm_unreachable("the last line of each kind is for any size");
 }

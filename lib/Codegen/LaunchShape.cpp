@@ -144,6 +144,7 @@ LaunchShape LaunchShape::choose(const RowProgram &program,
   Choices choices(program);
   shape.dependent = target.computeCapability >= kDependentLaunch;
   choices.apply("dependent", shape.dependent);
+  choices.apply("backwards", shape.backwards);
   int64_t vector = program.getVectorDim();
   if (vector < 0)
     return shape;

@@ -10,6 +10,7 @@
 
 #include "fp8c/Conversion/KernelsToPlan/Passes.h"
 #include "fp8c/Dialect/FP8/Transforms/Passes.h"
+#include "fp8c/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -22,11 +23,15 @@ void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager,
                                       const KernelsToPlanOptions &options) {
   fp8::ExpandScaledOpsPassOptions expand;
   expand.keepTensorAmax = true;
-  OpPassManager &kernels = manager.nest<func::FuncOp>().nest<fp8::KernelOp>();
-  kernels.addPass(fp8::createExpandScaledOpsPass(expand));
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.nest<fp8::KernelOp>().addPass(
+      fp8::createExpandScaledOpsPass(expand));
+  RecomputeValuesPassOptions recompute;
+  recompute.target = options.target;
+  functions.addPass(createRecomputeValuesPass(recompute));
   // Before, not after: the plan's tasks and scratch are those of the bodies as
   // the code generator sees them.
-  kernels.addPass(createCSEPass());
+  functions.nest<fp8::KernelOp>().addPass(createCSEPass());
   ConvertToPlanPassOptions convert;
   convert.target = options.target;
   convert.launch = options.launch;

@@ -73,6 +73,8 @@ struct LaunchShape {
   /// Blocks of a persistent grid for each multiprocessor; 0: a block for each
   /// `groups` tasks.
   unsigned resident = 0;
+  /// Does tasks, and their rows, from the last to the first.
+  bool backwards = false;
   /// May start before the kernel before it has ended: it waits for that by
   /// itself.
   bool dependent = false;

@@ -52,6 +52,9 @@ struct Target {
   bool hasPackedBF16;
   /// Copies of whole rows to shared memory by one thread.
   bool hasBulkCopies;
+  /// Kernels wait for memory: a value is computed again where that moves fewer
+  /// bytes than to write and read it.
+  bool recomputes;
   /// The scale layouts of the library's f8 product, one bit (1 << layout) each.
   unsigned libraryScales;
   /// The library takes operands that are contiguous along K alone.

@@ -107,4 +107,17 @@ def FuseCastsPass : Pass<"fp8-fuse-casts", "::mlir::func::FuncOp"> {
     "::mlir::linalg::LinalgDialect", "::fp8c::fp8::FP8Dialect"];
 }
 
+def RecomputeValuesPass : Pass<"fp8-recompute-values", "::mlir::func::FuncOp"> {
+  let summary = "Compute values again where that moves fewer bytes";
+  let description = [{
+    A kernel result that only other kernels read, element by element, is computed again in each of them where what that reads
+    (inputs of the kernel, and what it writes anyway, as far as they have all dims of the value) is fewer bytes than writing
+    the value and reading it. So a cast whose scale needs the amax of the whole tensor costs no tensor in between. Only for
+    targets whose kernels wait for memory. Each decision is a remark. Bit-exact: kernels with the same `fp8.same_sums` get
+    the same threads a row, so that sums are added in the same order.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "who runs the kernels">];
+  let dependentDialects = ["::fp8c::fp8::FP8Dialect"];
+}
+
 #endif // FP8C_TRANSFORMS_PASSES_TD

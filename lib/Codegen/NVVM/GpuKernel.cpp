@@ -158,6 +158,14 @@ Value GpuKernel::buildTasks() {
   return tasks ? tasks : integer(1);
 }
 
+/// The task or row that is the `number`th of `count`.
+Value GpuKernel::inOrder(Value number, Value count) {
+  if (!shape.backwards)
+    return number;
+  number = arith::SubIOp::create(builder, loc, count, number);
+  return arith::SubIOp::create(builder, loc, number, integer(1));
+}
+
 /// The tasks of this group, a grid apart.
 void GpuKernel::emitTasks(Value tasks) {
   Type word = builder.getI32Type(), i64 = builder.getI64Type();
@@ -179,10 +187,11 @@ void GpuKernel::emitTasks(Value tasks) {
   frames.emplace_back();
   kept.clear();
   keptAt.clear();
+  Value task = inOrder(loop.getInductionVar(), tasks);
   if (isFlat)
-    emitFlatTask(loop.getInductionVar());
+    emitFlatTask(task);
   else
-    emitTask(loop.getInductionVar());
+    emitTask(task);
   frames.pop_back();
 }
 

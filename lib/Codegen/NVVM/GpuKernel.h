@@ -30,6 +30,7 @@ public:
 private:
   // Blocks, groups and loops (GpuKernel.cpp).
   void emitTasks(mlir::Value tasks);
+  mlir::Value inOrder(mlir::Value number, mlir::Value count);
   mlir::Value buildTasks();
   std::pair<mlir::Value, mlir::Value> divideTask(mlir::Value task,
                                                  mlir::Value count) override;

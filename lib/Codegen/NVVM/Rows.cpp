@@ -81,7 +81,7 @@ void GpuKernel::initStages() {
 void GpuKernel::issueRow(Value row, Value number) {
   unsigned dim = program.getTaskDims().back().dim;
   Value before = indices[dim];
-  indices[dim] = row;
+  indices[dim] = inOrder(row, extent(dim));
   indices[program.getVectorDim()] = integer(0);
   llvm::SaveAndRestore restore(width, 1u);
   Value barrier = barrierOf(number), stage = stageOf(number);
@@ -196,7 +196,7 @@ void GpuKernel::readCommon(DimSet bound) {
 
 void GpuKernel::emitRow(Value row, Value end, DimSet bound) {
   unsigned dim = program.getTaskDims().back().dim;
-  indices[dim] = row;
+  indices[dim] = inOrder(row, extent(dim));
   frames.emplace_back();
   kept.clear();
   if (usesStages) {

@@ -148,6 +148,18 @@ void Entry::checkNotEmpty(Location loc, const Kernel &kernel, unsigned result,
   }
 }
 
+DictionaryAttr Entry::getChoices(fp8::KernelOp op, bool backwards) {
+  NamedAttrList choices;
+  if (Attribute sums = op->getAttr(fp8::kSameSumsAttr)) {
+    choices = NamedAttrList(sameSums.lookup(sums));
+    choices.set("sums", builder.getIndexAttr(1));
+  }
+  if (backwards)
+    choices.set("backwards", builder.getIndexAttr(1));
+  return choices.empty() ? DictionaryAttr()
+                         : choices.getDictionary(op.getContext());
+}
+
 LogicalResult Entry::convertKernel(fp8::KernelOp op) {
   SmallVector<Value> tensors, captured;
   SmallVector<Layout> operands;
@@ -183,8 +195,11 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
   SmallVector<int64_t> unitDims;
   for (const Layout &operand : operands)
     unitDims.push_back(operand.getUnitDim());
-  Kernel *kernel =
-      kernels.get(op, body.empty() ? op.getBody() : body, unitDims);
+  bool backwards = !target.isCPU() &&
+                   sweeps.isBackwards(ArrayRef(operands).take_front(numReads));
+  sweeps.note(operands, backwards);
+  Kernel *kernel = kernels.get(op, body.empty() ? op.getBody() : body, unitDims,
+                               getChoices(op, backwards));
   if (!kernel)
     return failure();
 
@@ -208,6 +223,11 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
     kernel->op.setThreads(shape.getThreads());
     kernel->op.setResident(shape.resident);
     kernel->op.setDependent(shape.dependent);
+    if (Attribute sums = op->getAttr(fp8::kSameSumsAttr);
+        sums && !sameSums.contains(sums))
+      sameSums[sums] = builder.getDictionaryAttr(
+          {builder.getNamedAttr("threads", builder.getIndexAttr(shape.group)),
+           builder.getNamedAttr("width", builder.getIndexAttr(shape.width))});
     Value parts;
     if (shape.rows > 1) {
       parts = shape.buildParts(builder, loc, kernel->program, extents);

@@ -58,6 +58,8 @@ LogicalResult Entry::run() {
     shapes.arith.setLoc(op.getLoc());
     if (failed(convert(&op)))
       return failure();
+    if (isProducer(&op) && !isa<fp8::KernelOp>(op))
+      noteSweep(&op);
   }
   copyOutputs();
   storeState();
@@ -65,6 +67,16 @@ LogicalResult Entry::run() {
     return func.emitError("has a size that 64 bits do not hold, or one of too "
                           "many terms");
   return success();
+}
+
+void Entry::noteSweep(Operation *op) {
+  SmallVector<Layout> touched;
+  for (ValueRange values :
+       {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+    for (Value value : values)
+      if (auto it = layouts.find(value); it != layouts.end())
+        touched.push_back(it->second);
+  sweeps.note(touched, /*backwards=*/false);
 }
 
 LogicalResult Entry::checkSizes() {

@@ -17,6 +17,7 @@
 #include "KernelTable.h"
 #include "Layout.h"
 #include "Shapes.h"
+#include "Sweeps.h"
 
 #include "fp8c/Target/Target.h"
 
@@ -58,6 +59,9 @@ private:
   /// No tensor of the function needs more memory than can be addressed.
   mlir::LogicalResult checkSizes();
 
+  /// A command that is no kernel has gone through its operands and results.
+  void noteSweep(mlir::Operation *op);
+
   // Memory: Entry.cpp.
   /// New memory of the entry for a tensor's sizes.
   Layout allocate(mlir::Value tensor);
@@ -98,6 +102,9 @@ private:
   void checkNotEmpty(mlir::Location loc, const Kernel &kernel, unsigned result,
                      mlir::ValueRange extents);
   mlir::LogicalResult convertKernel(fp8::KernelOp op);
+  /// What is chosen for a kernel alone: which way it goes, the threads of those
+  /// with the same sums.
+  mlir::DictionaryAttr getChoices(fp8::KernelOp op, bool backwards);
   mlir::LogicalResult convertMatmul(fp8::MatmulOp op);
   void convertScaledMatmul(fp8::ScaledMatmulOp op);
   void convertAttention(fp8::AttentionOp op);
@@ -134,6 +141,10 @@ private:
   llvm::SmallVector<mlir::Value> outputs;
   /// Slots that the fill at the start clears.
   llvm::DenseSet<mlir::Value> cleared;
+  Sweeps sweeps;
+  /// The launch choices of kernels that compute the same sums, by
+  /// fp8::kSameSumsAttr.
+  llvm::DenseMap<mlir::Attribute, mlir::DictionaryAttr> sameSums;
   /// Operands of concatenations that their producers write in place.
   llvm::DenseSet<mlir::OpOperand *> inPlace;
 };

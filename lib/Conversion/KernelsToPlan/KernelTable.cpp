@@ -53,8 +53,9 @@ static void appendKey(Region &region, DenseMap<Value, uintptr_t> &numbers,
 }
 
 Kernel *KernelTable::get(fp8::KernelOp op, Region &body,
-                         ArrayRef<int64_t> unitDims) {
+                         ArrayRef<int64_t> unitDims, DictionaryAttr own) {
   SmallVector<uintptr_t, 0> key(unitDims);
+  key.push_back(reinterpret_cast<uintptr_t>(own.getAsOpaquePointer()));
   DenseMap<Value, uintptr_t> numbers;
   appendKey(body, numbers, key);
   StringRef text(reinterpret_cast<const char *>(key.data()),
@@ -66,8 +67,13 @@ Kernel *KernelTable::get(fp8::KernelOp op, Region &body,
   OpBuilder builder(module.getContext());
   OwningOpRef<plan::KernelOp> outlined =
       plan::KernelOp::create(builder, op.getLoc(), "kernel", unitDims);
+  NamedAttrList launch(own);
   if (choices)
-    outlined.get()->setDiscardableAttr(codegen::kLaunchAttr, choices);
+    for (NamedAttribute choice : choices)
+      launch.set(choice.getName(), choice.getValue());
+  if (!launch.empty())
+    outlined.get()->setDiscardableAttr(
+        codegen::kLaunchAttr, launch.getDictionary(builder.getContext()));
   IRMapping mapping;
   body.cloneInto(&outlined->getBody(), mapping);
   outlined->walk(

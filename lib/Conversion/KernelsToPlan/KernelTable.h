@@ -32,9 +32,10 @@ public:
       : module(module), choices(choices) {}
 
   /// The kernel with this body of `op`, perhaps with merged dims, and operands
-  /// of these unit dims. An error has been reported where there is none.
+  /// of these unit dims. An error has been reported where there is none. `own`:
+  /// choices for it alone, if any; those for all go before.
   Kernel *get(fp8::KernelOp op, mlir::Region &body,
-              llvm::ArrayRef<int64_t> unitDims);
+              llvm::ArrayRef<int64_t> unitDims, mlir::DictionaryAttr own);
 
 private:
   mlir::ModuleOp module;

@@ -58,6 +58,10 @@ inline constexpr llvm::StringLiteral kNodeAttr = "fp8.node";
 /// The attribute of an fp8.kernel with a name a result, "" for none.
 inline constexpr llvm::StringLiteral kNodesAttr = "fp8.nodes";
 
+/// The discardable attribute of fp8.kernels that compute the same sums: those
+/// with the same number get the same threads a row.
+inline constexpr llvm::StringLiteral kSameSumsAttr = "fp8.same_sums";
+
 /// The discardable argument attribute that holds an input's name.
 inline constexpr llvm::StringLiteral kInputNameAttr = "fp8.name";
 
