@@ -46,7 +46,7 @@ public:
                        uint32_t shared, void **parameters) {
     if (!followsOne)
       return launch(function, grid, 1, threads, shared, parameters);
-    LaunchAttribute early{kProgrammaticSerialization, {}, 1, {}};
+    LaunchAttribute early{kProgrammaticSerialization, 0, {1}};
     LaunchConfig config{grid, 1, 1, threads, 1, 1, shared, stream, &early, 1};
     driver.check(
         driver.launchConfigured(&config, function, parameters, nullptr),
@@ -60,12 +60,12 @@ public:
   const fp8rt_backends_t backends;
   /// The running call's.
   Stream stream = nullptr;
+  /// Whether what runs now waits for its stream alone.
+  bool followsOne = true;
 
 private:
   const uint32_t maxLanes;
   LaneStreams laneStreams;
-  /// Whether what runs now waits for its stream alone.
-  bool followsOne = true;
   std::optional<CudaDevice::Scope> scope;
   DeviceMemory memory;
 };

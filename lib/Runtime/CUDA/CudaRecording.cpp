@@ -8,12 +8,10 @@
 
 #include "CudaDevice.h"
 
+#include "RecordedStream.h"
+
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
-
-/// CU_STREAM_NON_BLOCKING and CU_STREAM_CAPTURE_MODE_RELAXED.
-static constexpr unsigned kNonBlocking = 1;
-static constexpr int kRelaxed = 2;
 
 namespace {
 
@@ -40,37 +38,6 @@ private:
   std::shared_ptr<CudaDevice> device;
 };
 
-/// A stream that is recorded. The caller's may be one that cannot be.
-class RecordedStream {
-public:
-  explicit RecordedStream(const Driver &driver) : driver(driver) {
-    driver.check(driver.streamCreate(&stream, kNonBlocking), "cuStreamCreate");
-    Result result = driver.streamBeginCapture(stream, kRelaxed);
-    if (result != 0)
-      driver.streamDestroy(stream);
-    driver.check(result, "cuStreamBeginCapture");
-  }
-  ~RecordedStream() {
-    if (!isEnded)
-      driver.streamEndCapture(stream, &graph);
-    if (graph)
-      driver.graphDestroy(graph);
-    driver.streamDestroy(stream);
-  }
-  Graph end() {
-    isEnded = true;
-    driver.check(driver.streamEndCapture(stream, &graph), "cuStreamEndCapture");
-    return graph;
-  }
-
-  Stream stream = nullptr;
-
-private:
-  const Driver &driver;
-  Graph graph = nullptr;
-  bool isEnded = false;
-};
-
 } // namespace
 
 std::unique_ptr<Recording>
@@ -80,7 +47,8 @@ CudaDevice::record(const std::function<void(void *)> &commands) {
   commands(recorded.stream);
   auto result = std::make_unique<CudaRecording>(
       std::static_pointer_cast<CudaDevice>(shared_from_this()));
-  driver.check(driver.graphInstantiate(&result->handle, recorded.end(), 0),
+  const OwnedGraph graph = recorded.end();
+  driver.check(driver.graphInstantiate(&result->handle, graph.handle, 0),
                "cuGraphInstantiateWithFlags");
   return result;
 }

@@ -29,6 +29,7 @@ using Function = struct CUfunc_st *;
 using Stream = struct CUstream_st *;
 using Event = struct CUevent_st *;
 using Graph = struct CUgraph_st *;
+using GraphNode = struct CUgraphNode_st *;
 using GraphExec = struct CUgraphExec_st *;
 
 /// CUdevice_attribute.
@@ -43,21 +44,52 @@ enum FunctionAttribute { kMaxThreadsPerBlock = 0, kMaxDynamicShared = 8 };
 /// CUjit_option.
 enum JitOption { kInfoLog = 3, kInfoLogBytes, kErrorLog, kErrorLogBytes };
 
-/// CUlaunchAttribute with a number as its value.
-struct LaunchAttribute {
-  int id;
-  char padding[4];
-  int value;
-  char rest[60];
-};
 /// CUlaunchAttributeID.
-enum LaunchAttributeId { kProgrammaticSerialization = 6 };
+enum LaunchAttributeId {
+  kAccessPolicyWindow = 1,
+  kCooperative = 2,
+  kClusterDims = 4,
+  kClusterScheduling = 5,
+  kProgrammaticSerialization = 6,
+  kPreferredClusterDims = 11,
+  kSharedCarveout = 14
+};
+/// CUlaunchAttribute; values are numbers, or groups of them.
+struct alignas(8) LaunchAttribute {
+  int id;
+  int padding;
+  int value[16];
+};
 /// CUlaunchConfig.
 struct LaunchConfig {
   unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, shared;
   Stream stream;
   LaunchAttribute *attributes;
   unsigned numAttributes;
+};
+/// CUgraphNodeType.
+enum GraphNodeType { kKernelNode = 0, kMemsetNode = 2 };
+/// CUgraphEdgeData; of a kernel that may start before the one before it ends
+/// the type is kProgrammaticEdge.
+struct GraphEdge {
+  unsigned char fromPort, toPort, type, reserved[5];
+};
+enum GraphEdgeType { kProgrammaticEdge = 1 };
+/// CUDA_KERNEL_NODE_PARAMS_v2.
+struct KernelNode {
+  Function function;
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, shared;
+  void **parameters, **extra;
+  /// A kernel without a context, where there is no function.
+  struct CUkern_st *kernel;
+  ContextHandle context;
+};
+/// CUDA_MEMSET_NODE_PARAMS.
+struct MemsetNode {
+  Pointer target;
+  size_t pitch;
+  unsigned value, elementSize;
+  size_t width, height;
 };
 
 /// The driver's functions: name here, symbol, parameters.
@@ -99,6 +131,15 @@ struct LaunchConfig {
   X(graphInstantiate, "cuGraphInstantiateWithFlags",                           \
     (GraphExec *, Graph, uint64_t))                                            \
   X(graphDestroy, "cuGraphDestroy", (Graph))                                   \
+  X(graphNodes, "cuGraphGetNodes", (Graph, GraphNode *, size_t *))             \
+  X(graphRoots, "cuGraphGetRootNodes", (Graph, GraphNode *, size_t *))         \
+  X(graphNodeDependents, "cuGraphNodeGetDependentNodes_v2",                    \
+    (GraphNode, GraphNode *, GraphEdge *, size_t *))                           \
+  X(graphNodeType, "cuGraphNodeGetType", (GraphNode, int *))                   \
+  X(kernelNode, "cuGraphKernelNodeGetParams_v2", (GraphNode, KernelNode *))    \
+  X(memsetNode, "cuGraphMemsetNodeGetParams", (GraphNode, MemsetNode *))       \
+  X(kernelNodeAttribute, "cuGraphKernelNodeGetAttribute",                      \
+    (GraphNode, int, void *))                                                  \
   X(graphExecDestroy, "cuGraphExecDestroy", (GraphExec))                       \
   X(graphLaunch, "cuGraphLaunch", (GraphExec, Stream))                         \
   X(eventCreate, "cuEventCreate", (Event *, unsigned))                         \

@@ -8,6 +8,7 @@
 
 #include "Attention.h"
 #include "AttentionGraph.h"
+#include "LibraryCall.h"
 
 #include <array>
 #include <cmath>
@@ -67,7 +68,7 @@ public:
                    std::shared_ptr<CudnnPlan> plan,
                    std::optional<MaskBias> bias)
       : queue(queue), library(library), step(step), plan(std::move(plan)),
-        bias(std::move(bias)) {}
+        bias(std::move(bias)), call(queue) {}
 
   int64_t scratchBytes() const override {
     return biasOffset() + (bias ? bias->bytes() : 0);
@@ -92,6 +93,7 @@ private:
   const PreparedStep &step;
   std::shared_ptr<CudnnPlan> plan;
   std::optional<MaskBias> bias;
+  LibraryCall call;
   float scale = 1, lowest = -INFINITY;
   /// What the library is given, made again when an address changes.
   std::optional<CudnnObject> pack;
@@ -135,18 +137,17 @@ void LibraryAttention::run() {
   }
   const Addresses now = {args.query->data, args.key->data, args.value->data,
                          args.out->data, queue.scratch()};
-  if (!pack || now != packed)
-    makePack(now);
   if (bias)
     bias->write(queue.scratch() + biasOffset());
-  {
+  call.run(now.data(), now.size(), [&](Stream stream) {
+    if (!pack || now != packed)
+      makePack(now);
     std::lock_guard<std::mutex> lock(library.mutex);
-    library.check(library.setStream(library.handle, queue.stream),
-                  "cudnnSetStream");
+    library.check(library.setStream(library.handle, stream), "cudnnSetStream");
     library.check(
         library.execute(library.handle, plan->plan.get(), pack->get()),
         "cudnnBackendExecute");
-  }
+  });
   if (bias)
     bias->clearRows(queue.scratch() + biasOffset());
 }

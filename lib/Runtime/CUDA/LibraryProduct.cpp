@@ -8,6 +8,7 @@
 
 #include "LibraryProduct.h"
 
+#include "LibraryCall.h"
 #include "OwnKernels.h"
 #include "ProductTrial.h"
 
@@ -82,6 +83,7 @@ private:
   LtLayout a = nullptr, b = nullptr, d = nullptr;
   LtAlgorithm algorithm{};
   size_t workspace = 0;
+  LibraryCall call;
   /// Ours, for addresses that the library does not take; made when needed.
   std::unique_ptr<Command> own;
 };
@@ -91,7 +93,7 @@ private:
 LibraryProduct::LibraryProduct(CudaQueue &queue, CublasLt &library,
                                const PreparedStep &step,
                                const LibraryForm &form)
-    : queue(queue), library(library), step(step), form(form) {
+    : queue(queue), library(library), step(step), form(form), call(queue) {
   const MatmulArgs &args = step.matmul;
   bool wide = form.computeType == kLtCompute64F;
   check(library.descCreate(&desc, form.computeType,
@@ -360,9 +362,13 @@ void LibraryProduct::run() {
       own = makeOwnProduct(queue, step, "an operand is not aligned to 16");
     return own->run();
   }
-  check(launch(algorithm, workspace, ProductData::of(args, queue.scratch()),
-               queue.stream),
-        "cublasLtMatmul");
+  const ProductData data = ProductData::of(args, queue.scratch());
+  const void *addresses[] = {data.a,           data.b,      data.d,
+                             data.bias,        data.aScale, data.bScale,
+                             data.resultScale, data.amax,   data.workspace};
+  call.run(addresses, std::size(addresses), [&](Stream stream) {
+    check(launch(algorithm, workspace, data, stream), "cublasLtMatmul");
+  });
 }
 
 std::unique_ptr<Command>
