@@ -1,20 +1,24 @@
 """The cases of run.py for a GPU: what is measured, and PyTorch's way to compute the same on that GPU.
 
-    fused/KERNEL        a generated kernel at each of FUSED_SHAPES, against torch.compile; the limit is a copy of as many bytes;
-                        all in one process, in turns
+    fused/KERNEL        a generated kernel at each of FUSED_SHAPES, against torch.compile; the limit is a copy of as many bytes
     product/MxNxK       an FP8 product of tensor scales (product/bf16/...: of bf16), against torch._scaled_mm (torch.mm)
     attention/BxHxSxKxD bf16 attention (.../causal), against PyTorch's cuDNN and its default
     six_linears/RECIPE/BxS, dit/RECIPE/BxS, model/NAME/RECIPE
                         two blocks of test/Models at real size, against torch.compile: a call without CUDA graphs until its
-                        results are there; .../graph: the device's time of one, in a graph on both sides
+                        results are there; .../graph: the device's time of one, in a graph on both sides. One package of a
+                        recipe serves all sizes; torch.compile gets each size for itself
+    .../first_call      a call at a length that the package has not seen, until its results are there; the limit is 3 ms
     host/MODEL          the host's time to put a call into a busy stream; the limit is that of its launches and library calls
 
-Device time: one CUDA graph of many calls over sets of inputs that take 200 MB together, on both sides.
+Both sides run in one process, in turns. Device time: one CUDA graph of many calls over sets of inputs that take 200 MB
+together, on both sides, after a rest.
 """
 
 import contextlib
 import fcntl
+import functools
 import math
+import signal
 import statistics
 import time
 
@@ -104,11 +108,14 @@ PRODUCTS = ["8192x8192x8192", "8192x12288x2048", "8192x8192x2048", "1024x8192x20
 ATTENTION = ["4x16x4096x4096x128", "1x32x4096x4096x128/causal", "16x16x257x257x80", "4x16x4096x77x128", "1x16x256x256x128"]
 BLOCKS = {"six_linears": ["8x1024", "1x256", "1x240"], "dit": ["4x4096", "1x1024", "1x256", "1x250"]}
 RECIPES = ["static", "row", "dynamic"]
+#: Tokens of calls after one of 256.
+NEW_LENGTHS = [250, 243, 201, 131, 255]
+FIRST_CALL_US = 3000
 #: Of model/: the name in test/Models and the tokens of a call.
 MODELS = {"llama/bf16": ("llama", 512), "llama/row": ("llama_torchao", 512), "llama/dynamic": ("llama_torchao_tensor", 512),
           "vit/bf16": ("vit", None)}
 HOST = {"six_linears_static": "six_linears/static/1x256", "dit_static": "dit/static/1x256", "dit_row": "dit/row/1x256"}
-DEPTH = 2
+DEPTH, HIDDEN = 2, 2048
 
 
 def names():
@@ -124,6 +131,7 @@ def names():
         for recipe in RECIPES:
             for size in sizes:
                 yield from (f"{block}/{recipe}/{size}", f"{block}/{recipe}/{size}/graph")
+            yield f"{block}/{recipe}/first_call"
     for model in MODELS:
         yield from (f"model/{model}", f"model/{model}/graph")
     for model in HOST:
@@ -142,13 +150,17 @@ def parts(case):
     return [(case, "2 blocks" if case.startswith(("dit", "six", "model")) else "")]
 
 
+def make_block_inputs(batch, tokens):
+    return [torch.randn(*shape, HIDDEN).bfloat16() for shape in ((batch, tokens), (batch, 77), (batch,))]
+
+
 class Case:
     """A module with inputs, the same for both sides."""
 
     def __init__(self, name):
         self.name = name
         kind, *rest = name.split("/")
-        self.limit_bytes, self.compiled = None, False
+        self.limit_bytes, self.compiled, self.notes = None, False, []
         torch.manual_seed(0)
         if kind == "fused":
             shape = [*map(int, rest[1].split("x"))]
@@ -183,31 +195,43 @@ class Case:
         else:
             import export
 
-            b, s = map(int, rest[1].split("x"))
-            self.module = export.catalogue()[f"{kind}_{rest[0]}"]("real", DEPTH)[0]
-            args = [torch.randn(*shape, 2048).bfloat16() for shape in ((b, s), (b, 77), (b,))]
-            self.compiled = True
+            self.module, self.exported, self.sizes = export.catalogue()[f"{kind}_{rest[0]}"]("real", DEPTH)
+            is_first = rest[1] == "first_call"
+            args = make_block_inputs(*map(int, ("1x256" if is_first else rest[1]).split("x")))
+            self.compiled = not is_first
         self.module, self.args = self.module.cuda().eval(), tuple(arg.cuda() for arg in args)
 
+    def archive(self):
+        """Its name without what one package serves: of blocks all sizes."""
+        return "_".join(self.name.split("/")[:2] if self.name.startswith(tuple(BLOCKS)) else self.name.split("/"))
+
     def export(self, path):
+        if self.name.startswith(tuple(BLOCKS)):
+            import export
+
+            program = export.export(self.module, tuple(arg.cuda() for arg in self.exported), self.sizes)
+        else:
+            sizes = None
+            if self.name.startswith("fused"):  # any numbers of batches and tokens
+                dynamic = [{i: torch.export.Dim.AUTO for i in range(arg.dim() - 1) if arg.shape[i] > 1}
+                           for arg in self.args]
+                sizes = (dynamic[0], *([tuple(dynamic[1:])] if dynamic[1:] else []))
+            with torch.no_grad():
+                program = torch.export.export(self.module, self.args, dynamic_shapes=sizes, strict=False)
+        torch.export.save(program, f"{path}.pt2")
+
+    def save_inputs(self, path, names):
         from safetensors.torch import save_file
 
-        sizes = None
-        if self.name.startswith("fused"):  # any numbers of batches and tokens
-            dynamic = [{i: torch.export.Dim.AUTO for i in range(arg.dim() - 1) if arg.shape[i] > 1}
-                       for arg in self.args]
-            sizes = (dynamic[0], *([tuple(dynamic[1:])] if dynamic[1:] else []))
-        with torch.no_grad():
-            program = torch.export.export(self.module, self.args, dynamic_shapes=sizes, strict=False)
-        torch.export.save(program, f"{path}.pt2")
-        save_file({name: arg.cpu() for name, arg in zip(program.graph_signature.user_inputs, self.args)},
-                  f"{path}.inputs.safetensors")
+        save_file({name: arg.cpu() for name, arg in zip(names, self.args)}, path)
 
     def peers(self, modes):
         """(name, function) of each way of PyTorch's."""
         if self.compiled:
             for mode in modes:
                 yield f"torch.compile {mode}", torch.compile(self.module, mode=mode, dynamic=False)
+        elif self.name.endswith("first_call"):
+            return
         elif self.name.startswith("attention"):
             from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -224,16 +248,36 @@ class Case:
 def taking_turns(path):
     """Processes that prepare cases at the same time use the GPU one after the other when Inductor measures its choices."""
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+    from torch._inductor.select_algorithm import AlgorithmSelectorCache
 
-    measure = CachingAutotuner.bench
-
-    def bench(*args, **kwargs):
-        with open(path, "w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            return measure(*args, **kwargs)
-    CachingAutotuner.bench = bench
+    def alone(measure):
+        def measure_alone(*args, **kwargs):
+            with open(path, "w") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                return measure(*args, **kwargs)
+        return measure_alone
+    ways = [(CachingAutotuner, "bench"), (AlgorithmSelectorCache, "benchmark_in_current_process")]
+    known = [(owner, name, vars(owner)[name]) for owner, name in ways]
+    for owner, name, method in known:
+        is_bound = isinstance(method, classmethod)
+        setattr(owner, name, staticmethod(alone(getattr(owner, name))) if is_bound else alone(method))
     yield
-    CachingAutotuner.bench = measure
+    for owner, name, method in known:
+        setattr(owner, name, method)
+
+
+@contextlib.contextmanager
+def limited(seconds):
+    """Ends what runs in it after so long with a TimeoutError; in the main thread."""
+    def stop(*_):
+        raise TimeoutError(f"not ready after {seconds:.0f} s")
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def make_sets(args, most=8):
@@ -243,55 +287,61 @@ def make_sets(args, most=8):
 
 
 class Peer:
-    """A function on sets of inputs, by itself and as a CUDA graph of calls, about 5 ms of them as in fp8-run."""
+    """A function on sets of inputs, by itself and as a CUDA graph of calls, about 5 ms of them."""
 
-    ROUNDS, REST_S, LATENCY_S = 9, 0.02, 0.1
+    REST_S, LATENCY_S, STALL_CYCLES, HOST_CALLS = 0.02, 0.05, 10_000_000, 4
 
-    def __init__(self, function, args, sets=None):
-        self.function = function
-        self.sets = sets or make_sets(args)
+    def __init__(self, function, sets):
+        # A package describes its tensors once.
+        self.calls = [function.bind(*each) if hasattr(function, "bind") else functools.partial(function, *each) for each in sets]
         with torch.no_grad():
-            for _ in range(3):
-                function(*args)
+            for call in 3 * self.calls:
+                call()
             torch.cuda.synchronize()
             start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             start.record()
-            function(*args)
+            self.calls[0]()
             stop.record()
             torch.cuda.synchronize()
-            self.calls = max(len(self.sets), min(64, int(5 / max(start.elapsed_time(stop), 1e-3))))
+            self.count = max(len(sets), min(64, int(5 / max(start.elapsed_time(stop), 1e-3))))
             self.graph, self.results = torch.cuda.CUDAGraph(), {}
             with torch.cuda.graph(self.graph):
-                for i in range(self.calls):  # results of a set are kept: else all calls would write the same memory
-                    self.results[i % len(self.sets)] = function(*self.sets[i % len(self.sets)])
+                for i in range(self.count):  # results of a set are kept: else all calls would write the same memory
+                    self.results[i % len(sets)] = self.calls[i % len(sets)]()
 
-    def replay_us(self):
-        """Of a call, once; the graph has just run before."""
+    def device_us(self):
+        """Of a call in the graph; the graph has just run before."""
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         self.graph.replay()
         start.record()
         self.graph.replay()
         stop.record()
         torch.cuda.synchronize()
-        return 1e3 * start.elapsed_time(stop) / self.calls
-
-    def device_us(self):
-        """Of a call, the median of some rounds; the device rests before each."""
-        times = []
-        for _ in range(self.ROUNDS):
-            time.sleep(self.REST_S)
-            times.append(self.replay_us())
-        return statistics.median(times)
+        return 1e3 * start.elapsed_time(stop) / self.count
 
     def call_us(self):
         """Of a call until its results are there, without a graph: the median."""
         times = []
         with torch.no_grad():
             while len(times) < 5 or sum(times) < self.LATENCY_S:
+                call = self.calls[len(times) % len(self.calls)]
                 start = time.perf_counter()
-                self.function(*self.sets[len(times) % len(self.sets)])
+                call()
                 torch.cuda.synchronize()
                 times.append(time.perf_counter() - start)
+        return 1e6 * statistics.median(times)
+
+    def host_us(self):
+        """To put a call into the stream of a busy device: the median of some in a row."""
+        times = []
+        torch.cuda._sleep(self.STALL_CYCLES)
+        with torch.no_grad():
+            for i in range(self.HOST_CALLS):
+                call = self.calls[i % len(self.calls)]
+                start = time.perf_counter()
+                call()
+                times.append(time.perf_counter() - start)
+        torch.cuda.synchronize()
         return 1e6 * statistics.median(times)
 
 
@@ -306,18 +356,19 @@ class Race:
 
     ROUNDS, MOST_SETS = 15, 64
 
-    def __init__(self, functions, args, size=0):
+    def __init__(self, functions, args, size=0, most_sets=MOST_SETS):
         """`functions`: name to function, all on the same inputs; a copy of `size` bytes runs with them."""
-        sets = make_sets(args, self.MOST_SETS)
-        self.peers = {name: Peer(function, args, sets) for name, function in functions.items()}
+        sets = make_sets(args, most_sets)
+        self.peers = {name: Peer(function, sets) for name, function in functions.items()}
         if size:
             function, tensors = copy(size)
-            self.peers["copy"] = Peer(function, tensors, make_sets(tensors, self.MOST_SETS))
+            self.peers["copy"] = Peer(function, make_sets(tensors, most_sets))
 
-    def run(self, rounds=ROUNDS):
-        """Microseconds of each in each round."""
+    def run(self, rounds=range(ROUNDS), measure=Peer.device_us, rest_s=0.0):
+        """Microseconds by `measure` of each in each of `rounds`."""
         times = {name: [] for name in self.peers}
-        for _ in range(rounds):
+        for _ in rounds:
             for name, peer in self.peers.items():
-                times[name].append(peer.replay_us())
+                time.sleep(rest_s)
+                times[name].append(measure(peer))
         return times

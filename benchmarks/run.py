@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures fp8c and writes benchmarks/results/DEVICE.json, from which report.py makes docs/performance.md.
 
-    run.py [--device cpu|cuda] [--case GLOB ...] [--budget SECONDS] [--modes MODE ...] [--jobs N] [--bin build/bin]
-           [--work build/benchmarks] [--out benchmarks/results/cpu.json]
+    run.py [--device cpu|cuda] [--case GLOB ...] [--budget SECONDS] [--modes MODE ...] [--patience SECONDS] [--jobs N]
+           [--bin build/bin] [--work build/benchmarks] [--out benchmarks/results/cpu.json]
 
-Exports the models of test/Models, compiles them, and measures in turns A B A B: a round of fp8c (a process of its own),
-then a round of the peer. A figure is the median of the rounds with minimum and maximum, a ratio that of the ratios within
+Exports the models of test/Models, compiles them, and measures in turns A B A B: a round of fp8c (on a CPU a process of its
+own), then a round of the peer. A figure is the median of the rounds with minimum and maximum, a ratio that of the ratios within
 a round. A case goes on until its budget is spent, for at least three rounds; each case replaces its row of the file.
 
     model/NAME       a call, against eager PyTorch: of the f32 model where there is no FP8, else of the model as it is
@@ -21,6 +21,7 @@ there too, for the GPU's target.
 
 import argparse
 import datetime
+import fcntl
 import fnmatch
 import json
 import os
@@ -44,6 +45,15 @@ MODELS = {
 }
 BLOCKS = "six_linears_static"
 
+#: Runs a command and prints the largest resident memory that it had, in KiB. A process of its own: what is counted begins
+#: with the pages of the process that starts the command.
+RESIDENT = """
+import resource, subprocess, sys
+status = subprocess.call(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+"""
+
 
 def summary(values):
     return {"median": statistics.median(values), "min": min(values), "max": max(values)}
@@ -60,7 +70,7 @@ def row(case, shape, ours, peer_name=None, peer=None):
 class Bench:
     def __init__(self, options):
         self.bin, self.work, self.budget = options.bin, options.work, options.budget
-        self.modes, self.target = options.modes, options.target
+        self.modes, self.target, self.patience = options.modes, options.target, options.patience
         self.target_flags = ["--target=cpu"] if options.device == "cpu" else [f"--target={options.target}"]
         self.work.mkdir(parents=True, exist_ok=True)
 
@@ -88,90 +98,115 @@ class Bench:
     def run(self, path, dims, more=("--random",)):
         """What fp8-run --benchmark=json measured, and the process's largest resident memory."""
         flags = [flag for dim in dims for flag in ("--dim", dim)]
-        child = subprocess.Popen([str(self.bin / "fp8-run"), f"{path}.fp8", "--benchmark=json", *flags, *more],
-                                 stdout=subprocess.PIPE, text=True)
-        text = child.stdout.read()
-        _, status, usage = os.wait4(child.pid, 0)
-        if status:
-            raise RuntimeError(f"fp8-run {path}.fp8: exit status {status}")
-        return json.loads(text.strip().splitlines()[-1]) | {"resident": usage.ru_maxrss * 1024}
+        command = [str(self.bin / "fp8-run"), f"{path}.fp8", "--benchmark=json", *flags, *more]
+        child = subprocess.run([sys.executable, "-S", "-c", RESIDENT, *command], stdout=subprocess.PIPE, text=True)
+        if child.returncode:
+            raise RuntimeError(f"fp8-run {path}.fp8: exit status {child.returncode}")
+        result, resident = child.stdout.strip().splitlines()[-2:]
+        return json.loads(result) | {"resident": int(resident) * 1024}
+
+    def package_gpu(self, measured):
+        """The package of a case, made by the first process that needs it."""
+        path = self.work / measured.archive()
+        with open(f"{path}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not pathlib.Path(f"{path}.fp8").exists():
+                measured.export(path)
+                subprocess.run([str(self.bin / "fp8-compile"), f"{path}.pt2", "-o", f"{path}.fp8", f"--target={self.target}",
+                                "--div-by-number=reciprocal"], check=True)
+        return path
 
     def prepare_gpu(self, name):
         """Both sides of a case of gpu.py, compiled."""
         import gpu
         import torch
 
-        path = self.work / name.replace("/", "_")
         measured = gpu.Case(name)
-        measured.export(path)
-        subprocess.run([str(self.bin / "fp8-compile"), f"{path}.pt2", "-o", f"{path}.fp8", f"--target={self.target}",
-                        "--div-by-number=reciprocal"], check=True)
-        peers = []
+        path = self.package_gpu(measured)
+        peers = {}
         with gpu.taking_turns(self.work / "gpu.lock"):
             for peer, function in measured.peers(self.modes):
                 try:
-                    with torch.no_grad():
+                    with torch.no_grad(), gpu.limited(self.patience):
                         function(*measured.args)
-                    peers.append((peer, function))
+                    peers[peer] = function
                 except Exception as error:  # PyTorch has no product for some sizes
-                    print(f"{name}: {peer}: {str(error)[:200]}", file=sys.stderr, flush=True)
+                    reason = re.sub(r"\s+", " ", str(error))
+                    print(f"{name}: {peer}: {reason[:300]}", file=sys.stderr, flush=True)
+                    measured.notes.append(f"without {peer}: {reason[:60]}")
         return path, measured, peers
 
-    def measure_fused(self, name, shape, path, measured, peers):
-        """The row of a kernel, which runs in this process too."""
-        import gpu
+    def load_gpu(self, path):
         import runtime
 
-        package = runtime.Package(self.bin.parent / "lib" / "libfp8rt.so", f"{path}.fp8", "cuda")
-        race = gpu.Race({"fp8c": package, **dict(peers)}, measured.args, measured.limit_bytes)
-        times = race.run()
-        ours, limit = times.pop("fp8c"), times.pop("copy")
-        best = min(times, key=lambda peer: statistics.median(times[peer]))
-        yield row(name.rsplit("/", 1)[0], shape, ours, best, times[best]) | {
-            "peers_us": {peer: summary(values) for peer, values in times.items()},
-            "limit_us": statistics.median(limit), "share": summary([a / b for a, b in zip(limit, ours)])}
+        return runtime.Package(self.bin.parent / "lib" / "libfp8rt.so", f"{path}.fp8", "cuda", graphs="off")
 
     def measure_gpu(self, name, shape, path, measured, peers):
         """Rows of a case: device time in graphs, of blocks and models that of a call without them and the host's too."""
         import gpu
 
-        if name.startswith("fused"):
-            yield from self.measure_fused(name, shape, path, measured, peers)
+        package = self.load_gpu(path)
+        if name.endswith("first_call"):
+            yield self.first_calls(name, shape, package)
             return
-        peers = [(peer, gpu.Peer(function, measured.args)) for peer, function in peers]
-        is_model = name.startswith(("six_linears", "dit", "model"))
-        ours, calls, host = [], [], []
-        device, latency = ({peer: [] for peer, _ in peers} for _ in range(2))
-        flags = ["--device=cuda", f"--inputs={path}.inputs.safetensors"]
-        for _ in self.rounds():
-            ours.append(1e3 * self.run(path, [], [*flags, "--graph=auto"])["device_ms"])
-            if is_model:
-                single = self.run(path, [], [*flags, "--graph=off"])
-                calls.append(1e3 * single["median_ms"])
-                host.append(1e3 * single["host_ms"])
-            for peer, function in peers:
-                device[peer].append(function.device_us())
-                if is_model:
-                    latency[peer].append(function.call_us())
+        is_fused, is_model = measured.limit_bytes is not None, measured.name.startswith(("six_linears", "dit", "model"))
+        race = gpu.Race({"fp8c": package, **peers}, measured.args, measured.limit_bytes, 64 if is_fused else 8)
+        # Kernels are short; blocks are measured after a rest, since a GPU that was busy for long is slower.
+        least, rest_s = (15, 0.0) if is_fused else (9, gpu.Peer.REST_S)
 
-        def compare(case, ours, times):
-            if not times:
-                return row(case, shape, ours)
-            best = min(times, key=lambda peer: statistics.median(times[peer]))
-            return row(case, shape, ours, best, times[best]) | {
-                "peers_us": {peer: summary(values) for peer, values in times.items()}}
+        def compare(case, times):
+            times, ours = dict(times), times["fp8c"]
+            limit = times.pop("copy", None)
+            del times["fp8c"]
+            result = row(case, shape, ours)
+            if times:
+                best = min(times, key=lambda peer: statistics.median(times[peer]))
+                result = row(case, shape, ours, best, times[best]) | {
+                    "peers_us": {peer: summary(values) for peer, values in times.items()}}
+            if measured.notes:
+                result["note"] = "; ".join(measured.notes)
+            if limit:
+                result |= {"limit_us": statistics.median(limit), "share": summary([a / b for a, b in zip(limit, ours)])}
+            return result
 
-        yield compare(f"{name}/graph" if is_model else name, ours, device)
+        device = race.run(self.rounds(least), rest_s=rest_s)
         if not is_model:
+            yield compare(name.rsplit("/", 1)[0] if is_fused else name, device)
             return
-        yield compare(name, calls, latency) | {"host_us": summary(host)}
+        yield compare(f"{name}/graph", device)
+        calls = race.run(range(5), gpu.Peer.call_us)
+        host = [race.peers["fp8c"].host_us() for _ in range(least)]
+        yield compare(name, calls) | {"host_us": summary(host)}
         for model, of in gpu.HOST.items():
             if of == name:
-                command = [str(self.bin / "fp8-run"), f"{path}.fp8", *flags, "--profile"]
-                text = subprocess.run(command, capture_output=True, text=True).stdout
-                kinds = re.findall(r"^ +[\d.]+ +[\d.]+% .*?% +(\w+)", text, re.M)
-                limit = sum(gpu.RAW_US["product" if kind in ("Matmul", "Attention") else "launch"] for kind in kinds)
-                yield row(f"host/{model}", f"{of}, {len(kinds)} commands", host) | {"limit_us": limit}
+                yield self.host_row(f"host/{model}", of, path, measured, package, host)
+
+    def host_row(self, case, of, path, measured, package, host):
+        """The commands are those that a profile lists."""
+        import gpu
+
+        measured.save_inputs(f"{path}.inputs.safetensors", package.inputs)
+        command = [str(self.bin / "fp8-run"), f"{path}.fp8", "--device=cuda", f"--inputs={path}.inputs.safetensors", "--profile"]
+        text = subprocess.run(command, capture_output=True, text=True).stdout
+        kinds = re.findall(r"^ +[\d.]+ +[\d.]+% .*?% +(\w+)", text, re.M)
+        limit = sum(gpu.RAW_US["product" if kind in ("Matmul", "Attention") else "launch"] for kind in kinds)
+        return row(case, f"{of}, {len(kinds)} commands", host) | {"limit_us": limit}
+
+    def first_calls(self, case, shape, package):
+        """Calls of lengths that the package meets for the first time."""
+        import gpu
+        import torch
+
+        def call_us(tokens):
+            args = [arg.cuda() for arg in gpu.make_block_inputs(1, tokens)]
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            package(*args)
+            torch.cuda.synchronize()
+            return 1e6 * (time.perf_counter() - start)
+        for _ in range(3):
+            call_us(256)
+        return row(case, shape, [call_us(tokens) for tokens in gpu.NEW_LENGTHS]) | {"limit_us": gpu.FIRST_CALL_US}
 
     def work_gpu(self, name, shape):
         """A process of its own for a part: says that it is ready, and measures when it is told to."""
@@ -294,6 +329,7 @@ def main():
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--target", default="sm_90a", help="the GPU's")
     parser.add_argument("--modes", nargs="*", default=["default", "max-autotune-no-cudagraphs"], help="of torch.compile")
+    parser.add_argument("--patience", type=float, default=600, help="seconds a mode of torch.compile may take to be ready")
     parser.add_argument("--jobs", type=int, default=1, help="cases of a GPU that are prepared at a time")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -4,7 +4,8 @@
     outputs = forward(*inputs)
 
 Inputs are torch tensors on that device; outputs are new ones, whose sizes are asked for once. A call goes into PyTorch's
-current stream, also while a CUDA graph records it.
+current stream, also while a CUDA graph records it. `forward.bind(*inputs)` is a call with these inputs and outputs, whose
+tensors are described once: what it costs is the runtime's.
 """
 
 import ctypes as c
@@ -38,10 +39,20 @@ class Output(c.Structure):
                 ("dims", c.POINTER(c.c_int64)), ("integer", c.c_int64)]
 
 
+class TensorInfo(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("name", c.c_char_p), ("kind", c.c_int), ("dtype", DataType), ("ndim", c.c_int32),
+                ("dims", c.c_void_p), ("dim_texts", c.c_void_p)]
+
+
+#: fp8rt_graphs_t and fp8rt_backends_t.
+GRAPHS = {"auto": 0, "off": 1, "on": 2}
+BACKENDS = {"auto": 0, "fixed": 1, "own": 2}
+
+
 class ContextOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("device", c.c_char_p), ("entry", c.c_char_p), ("state", c.c_void_p),
                 ("threads", c.c_int32), ("cached_shapes", c.c_int32), ("graphs", c.c_int32), ("poison", c.c_int32),
-                ("backends", c.c_int32)]
+                ("backends", c.c_int32), ("lanes", c.c_int32)]
 
 
 class CallOptions(c.Structure):
@@ -55,14 +66,20 @@ def pointers(tensors):
 class Package:
     """A package whose outputs are tensors."""
 
-    def __init__(self, library, path, device):
+    def __init__(self, library, path, device, graphs="auto", backends="auto", poison=False):
         self.library, self.device = c.CDLL(str(library)), device
         self.library.fp8rt_error_message.restype = c.c_char_p
         self.program, self.context = c.c_void_p(), c.c_void_p()
         self.check(self.library.fp8rt_program_load_file(str(path).encode(), None, c.byref(self.program)))
-        options = ContextOptions(c.sizeof(ContextOptions), device.encode())
+        options = ContextOptions(c.sizeof(ContextOptions), device.encode(), graphs=GRAPHS[graphs], poison=poison,
+                                 backends=BACKENDS[backends])
         self.check(self.library.fp8rt_context_create(self.program, c.byref(options), c.byref(self.context)))
-        count = c.c_size_t()
+        count, info = c.c_size_t(), TensorInfo(c.sizeof(TensorInfo))
+        self.check(self.library.fp8rt_program_num_inputs(self.program, None, c.byref(count)))
+        self.inputs = []
+        for i in range(count.value):
+            self.check(self.library.fp8rt_program_input(self.program, None, c.c_size_t(i), c.byref(info)))
+            self.inputs.append(info.name.decode())
         self.check(self.library.fp8rt_program_num_outputs(self.program, None, c.byref(count)))
         self.num_outputs, self.made = count.value, None
 
@@ -82,15 +99,28 @@ class Package:
         types = {value: key for key, value in TYPES.items()}
         return [(types[o.dtype.code, o.dtype.bits], o.dims[:o.ndim]) for o in outputs]
 
-    def __call__(self, *args):
-        inputs = [Tensor.of(arg) for arg in args]
+    def make_results(self, args):
         sizes = [arg.shape for arg in args]
         if self.made is None or self.made[0] != sizes:
-            self.made = sizes, self.query(inputs)
-        results = tuple(torch.empty(dims, dtype=dtype, device=self.device) for dtype, dims in self.made[1])
-        stream = torch.cuda.current_stream().cuda_stream if self.device != "cpu" else None
-        options = CallOptions(c.sizeof(CallOptions), stream)
-        self.check(self.library.fp8rt_context_call(
-            self.context, pointers(inputs), c.c_size_t(len(inputs)), pointers([Tensor.of(result) for result in results]),
-            c.c_size_t(len(results)), c.byref(options)))
-        return results
+            self.made = sizes, self.query([Tensor.of(arg) for arg in args])
+        return tuple(torch.empty(dims, dtype=dtype, device=self.device) for dtype, dims in self.made[1])
+
+    def bind(self, *args):
+        """A function of no arguments: the call with these inputs, which gives the same outputs each time."""
+        results = self.make_results(args)
+        tensors = [Tensor.of(tensor) for tensor in (*args, *results)]
+        inputs, outputs = pointers(tensors[:len(args)]), pointers(tensors[len(args):])
+        counts = c.c_size_t(len(args)), c.c_size_t(len(results))
+        options = CallOptions(c.sizeof(CallOptions))
+        reference, function = c.byref(options), self.library.fp8rt_context_call
+
+        def call():
+            if self.device != "cpu":
+                options.stream = torch.cuda.current_stream().cuda_stream
+            self.check(function(self.context, inputs, counts[0], outputs, counts[1], reference))
+            return results
+        call.tensors = args, tensors
+        return call
+
+    def __call__(self, *args):
+        return self.bind(*args)()

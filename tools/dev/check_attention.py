@@ -5,7 +5,8 @@
 
 The distance to attention in f64 of the same operands is at most 1.2 times PyTorch's own on that GPU; rows whose keys are all
 masked are 0; with intermediate values and outputs filled with 0xFF before the call every byte is as before. --sanitize runs
-our kernels under compute-sanitizer's memcheck, racecheck and initcheck too. Needs PyTorch for CUDA.
+our kernels under compute-sanitizer's memcheck, racecheck and initcheck too. Needs PyTorch for CUDA, and lib/libfp8rt.so beside
+--bin.
 """
 
 import argparse
@@ -18,9 +19,12 @@ import sys
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(SOURCE / "benchmarks"))
+
+import runtime  # noqa: E402
 
 #: Batch, query heads, key heads, queries, keys, head dim; a mask, and what else is special.
 CASES = {
@@ -125,31 +129,28 @@ class Checks:
         names = program.graph_signature.user_inputs
         save_file({name: tensor.cpu().contiguous() for name, tensor in zip(names, inputs)}, f"{path}.inputs.safetensors")
         right = exact(*heads_first, mask, special == "causal")
-        return path, relative(eager.nan_to_num(0), right), right.cpu()
+        return path, dict(zip(names, inputs)), relative(eager.nan_to_num(0), right), right
 
-    def check(self, case, path, eager, right):
-        sizes, kind, _ = CASES[case]
-        label = path.name
+    def check(self, case, path, inputs, eager, right):
+        kind, label = CASES[case][1], path.name
         result = self.run("fp8-compile", f"{path}.pt2", "-o", f"{path}.fp8", f"--target={self.options.target}")
         if result.returncode:
             return self.report(label, "compile", False, result.stderr.strip())
         call = [f"{path}.fp8", "--device=cuda", f"--inputs={path}.inputs.safetensors"]
+        how = re.search(r"Attention .*\((.*)\)", self.run("fp8-run", *call, "--profile").stdout)
         for backends in ("auto", "own"):
-            flags = [*call, f"--backends={backends}"]
-            out = pathlib.Path(f"{path}.{backends}.safetensors")
-            result = self.run("fp8-run", *flags, f"--outputs={out}")
-            if result.returncode:
-                self.report(label, backends, False, result.stderr.strip())
-                continue
-            got = load_file(out)["output0"]
-            distance = relative(got, right)
-            empty = kind in (None, "lowest") or not got[:, :, 3].any()
-            how = re.search(r"Attention .*\((.*)\)", self.run("fp8-run", *flags, "--profile").stdout)
+            outputs = []
+            for poison in (False, True):
+                package = runtime.Package(self.options.bin.parent / "lib" / "libfp8rt.so", f"{path}.fp8", "cuda",
+                                          backends=backends, poison=poison)
+                outputs += package(*[inputs[name] for name in package.inputs])
+            torch.cuda.synchronize()
+            distance = relative(outputs[0], right)
+            empty = kind in (None, "lowest") or not outputs[0][:, :, 3].any()
             detail = f"{distance:.2e}, PyTorch {eager:.2e}{'' if empty else ', a row without keys is not 0'}"
-            self.report(label, backends, distance <= MAX_RATIO * eager and empty, f"{detail} ({how[1] if how else ''})")
-            before = out.read_bytes()
-            result = self.run("fp8-run", *flags, f"--outputs={out}", "--poison")
-            self.report(label, f"{backends}, poison", result.returncode == 0 and out.read_bytes() == before, result.stderr.strip())
+            self.report(label, backends, distance <= MAX_RATIO * eager and empty,
+                        detail + (f" ({how[1]})" if backends == "auto" and how else ""))
+            self.report(label, f"{backends}, poison", torch.equal(*[t.view(torch.int16) for t in outputs]), "")
         for tool in ("memcheck", "racecheck", "initcheck") if self.options.sanitize else ():
             sanitizer = ("compute-sanitizer", f"--tool={tool}", "--error-exitcode=9")
             result = self.run("fp8-run", *call, "--backends=own", prefix=sanitizer)

@@ -80,7 +80,7 @@ class Tuner:
         library = self.options.bin.parent / "lib" / "libfp8rt.so"
         race = gpu.Race({choice: runtime.Package(library, package, "cuda") for choice, package in packages.values()},
                         case.args, case.limit_bytes)
-        times = race.run(self.options.rounds)
+        times = race.run(range(self.options.rounds))
         copy, default = times.pop("copy"), times[""]
 
         def ratio(left, right):
