@@ -2,7 +2,7 @@
 """Measures fp8c and writes benchmarks/results/DEVICE.json, from which report.py makes docs/performance.md.
 
     run.py [--device cpu|cuda] [--case GLOB ...] [--budget SECONDS] [--modes MODE ...] [--patience SECONDS] [--jobs N]
-           [--bin build/bin] [--work build/benchmarks] [--out benchmarks/results/cpu.json]
+           [--after FILE] [--bin build/bin] [--work build/benchmarks] [--out benchmarks/results/cpu.json]
 
 Exports the models of test/Models, compiles them, and measures in turns A B A B: a round of fp8c (on a CPU a process of its
 own), then a round of the peer. A figure is the median of the rounds with minimum and maximum, a ratio that of the ratios within
@@ -71,6 +71,7 @@ class Bench:
     def __init__(self, options):
         self.bin, self.work, self.budget = options.bin, options.work, options.budget
         self.modes, self.target, self.patience = options.modes, options.target, options.patience
+        self.after = options.after
         self.target_flags = ["--target=cpu"] if options.device == "cpu" else [f"--target={options.target}"]
         self.work.mkdir(parents=True, exist_ok=True)
 
@@ -223,6 +224,8 @@ class Bench:
             workers = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--worker", *part], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True) for part in parts[first:first + jobs]]
             ready = [worker for worker in workers if worker.stdout.readline() == "ready\n"]
+            while self.after and not self.after.exists():
+                time.sleep(0.1)
             for worker in ready:
                 worker.stdin.write("go\n")
                 worker.stdin.flush()
@@ -330,6 +333,7 @@ def main():
     parser.add_argument("--target", default="sm_90a", help="the GPU's")
     parser.add_argument("--modes", nargs="*", default=["default", "max-autotune-no-cudagraphs"], help="of torch.compile")
     parser.add_argument("--patience", type=float, default=600, help="seconds a mode of torch.compile may take to be ready")
+    parser.add_argument("--after", type=pathlib.Path, help="a file: what is prepared is measured once it exists")
     parser.add_argument("--jobs", type=int, default=1, help="cases of a GPU that are prepared at a time")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
