@@ -202,6 +202,7 @@ def worker(options):
 class Checks:
     def __init__(self, options):
         self.options, self.rows = options, []
+        self.file = open(options.json, "w") if options.json else None
 
     def run(self, tool, *args, prefix=()):
         command = [*prefix, str(self.options.bin / tool), *map(str, args)]
@@ -211,6 +212,8 @@ class Checks:
     def report(self, model, check, passed, detail):
         """`passed`: None where there is nothing to compare with."""
         self.rows.append({"model": model, "check": check, "passed": passed, "detail": detail})
+        if self.file:
+            print(json.dumps(self.rows[-1]), file=self.file, flush=True)
         if not passed:
             print(f"{'none' if passed is None else 'MISS'} {model} {check}: {detail}", flush=True)
 
@@ -260,7 +263,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--skip-lockstep", action="store_true")
     parser.add_argument("--sanitize", nargs="*", default=[], metavar="MODEL")
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path, help="a line a check")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
@@ -269,23 +272,19 @@ def main():
     names = [name for name in MODELS if any(fnmatch.fnmatch(name, pattern) for pattern in options.only)]
     checks = Checks(options)
     start = time.perf_counter()
-    try:
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as exports, \
-                concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            made, tasks = [exports.submit(checks.check, name, size) for size in options.size for name in names], []
-            for done in concurrent.futures.as_completed(made):
-                name, size = done.result()
-                tasks += [pool.submit(checks.check_lockstep, name, size, dialect, shape, backends)
-                          for dialect in options.dialect for shape, backends in lockstep_runs(size, dialect, options.shapes)
-                          if not options.skip_lockstep]
-            print(f"exported, compiled and run after {time.perf_counter() - start:.0f} s", flush=True)
-            tasks += [pool.submit(checks.sanitize, name, tool) for name in options.sanitize for tool in SANITIZERS]
-            for task in tasks:
-                task.result()
-        print(f"checked after {time.perf_counter() - start:.0f} s", flush=True)
-    finally:  # what there is when a time limit interrupts
-        if options.json:
-            options.json.write_text(json.dumps(checks.rows, indent=1) + "\n")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as exports, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        made, tasks = [exports.submit(checks.check, name, size) for size in options.size for name in names], []
+        for done in concurrent.futures.as_completed(made):
+            name, size = done.result()
+            tasks += [pool.submit(checks.check_lockstep, name, size, dialect, shape, backends)
+                      for dialect in options.dialect for shape, backends in lockstep_runs(size, dialect, options.shapes)
+                      if not options.skip_lockstep]
+        print(f"exported, compiled and run after {time.perf_counter() - start:.0f} s", flush=True)
+        tasks += [pool.submit(checks.sanitize, name, tool) for name in options.sanitize for tool in SANITIZERS]
+        for task in tasks:
+            task.result()
+    print(f"checked after {time.perf_counter() - start:.0f} s", flush=True)
     missed = [row for row in checks.rows if row["passed"] is False]
     worst = {}
     for row in checks.rows:
