@@ -208,14 +208,22 @@ void Context::poison(ShapeInstance &instance) {
     }
 }
 
+void Context::clearOwnScratch(ShapeInstance &instance) {
+  const int64_t offset = instance.ownScratchOffset();
+  if (offset < instance.arenaBytes())
+    queue->fill(arena.data() + offset, instance.arenaBytes() - offset, 0);
+}
+
 void Context::runCommands(ShapeInstance &instance) {
+  clearOwnScratch(instance);
   for (PreparedStep &step : instance.steps)
-    step.command->run();
+    queue->run(step);
 }
 
 void Context::recordCommands(ShapeInstance &instance) {
+  clearOwnScratch(instance);
   queue->runInLanes(instance.placeInLanes(queue->lanes()),
-                    [&](size_t i) { instance.steps[i].command->run(); });
+                    [&](size_t i) { queue->run(instance.steps[i]); });
 }
 
 bool Context::runGraph(ShapeInstance &instance) {

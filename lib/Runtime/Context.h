@@ -51,6 +51,8 @@ private:
   /// Runs the commands as a graph if there is one for where everything lies
   /// now, or if there should be one.
   bool runGraph(ShapeInstance &instance);
+  /// Clears the memory that steps have for themselves.
+  void clearOwnScratch(ShapeInstance &instance);
   void runCommands(ShapeInstance &instance);
   /// Runs them where they are recorded.
   void recordCommands(ShapeInstance &instance);

@@ -8,6 +8,8 @@
 
 #include "Device.h"
 
+#include "ShapeInstance.h"
+
 #include "fp8c/Package/Format.h"
 
 using namespace fp8c::rt;
@@ -24,6 +26,12 @@ static int getCudaNumber(const std::string &name) {
       !number.empty() && number.size() <= 4 &&
       number.find_first_not_of("0123456789") == std::string::npos;
   return isNumber ? std::stoi(number) : -1;
+}
+
+void Queue::run(const PreparedStep &step) {
+  ownScratch = step.ownScratch;
+  ownScratchBytes = step.ownScratchBytes;
+  step.command->run();
 }
 
 bool fp8c::rt::isDeviceName(const std::string &name) {

@@ -46,6 +46,8 @@ class Queue {
 public:
   virtual ~Queue() = default;
   virtual std::unique_ptr<Command> prepare(const PreparedStep &step) = 0;
+  /// Runs the step's command.
+  void run(const PreparedStep &step);
   /// Makes sure that commands of this many bytes of scratch can run; true if
   /// scratch lies elsewhere now.
   virtual bool reserve(int64_t scratchBytes) = 0;
@@ -72,6 +74,12 @@ public:
     for (size_t i = 0; i < steps.size(); ++i)
       run(i);
   }
+
+protected:
+  /// The running step's own scratch memory, which was 0 at the call's start;
+  /// null where it has none.
+  char *ownScratch = nullptr;
+  int64_t ownScratchBytes = 0;
 };
 
 /// What was put into a stream, to be put into others again.

@@ -9,6 +9,7 @@
 #include "Lanes.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace fp8c::rt;
 
@@ -85,22 +86,56 @@ std::vector<LaneStep> fp8c::rt::assignLanes(const Dependencies &steps,
   return result;
 }
 
-std::vector<uint32_t> fp8c::rt::findEarliestStarts(const Dependencies &steps) {
-  const uint32_t count = uint32_t(steps.size());
-  // The longest way from the start, and to the end.
-  std::vector<uint32_t> depth(count), height(count), result(count);
-  uint32_t longest = 0;
-  for (uint32_t step = 0; step < count; ++step) {
-    for (uint32_t other : steps[step])
-      depth[step] = std::max(depth[step], depth[other] + 1);
-    longest = std::max(longest, depth[step]);
+namespace {
+/// When steps can start, and when they must, if all take equally long and all
+/// lanes are there.
+struct Starts {
+  explicit Starts(const Dependencies &steps)
+      : first(steps.size()), last(steps.size()) {
+    uint32_t end = 0;
+    for (uint32_t step = 0; step < steps.size(); ++step) {
+      for (uint32_t other : steps[step])
+        first[step] = std::max(first[step], first[other] + 1);
+      end = std::max(end, first[step]);
+    }
+    std::fill(last.begin(), last.end(), end);
+    for (size_t step = steps.size(); step-- > 0;)
+      for (uint32_t other : steps[step])
+        last[other] = std::min(last[other], last[step] - 1);
   }
-  for (uint32_t step = count; step-- > 0;)
-    for (uint32_t other : steps[step])
-      height[other] = std::max(height[other], height[step] + 1);
-  for (uint32_t step = 0; step < count; ++step) {
+  bool hasChoice(uint32_t step) const {
+    return last[step] - first[step] >= kLeastSlack;
+  }
+  std::vector<uint32_t> first, last;
+};
+} // namespace
+
+void fp8c::rt::startBesideRoom(Dependencies &steps,
+                               const std::vector<bool> &leavesRoom) {
+  const Starts starts(steps);
+  for (uint32_t step = 0; step < steps.size(); ++step) {
+    if (!starts.hasChoice(step))
+      continue;
+    for (uint32_t other = step; other-- > 0;) {
+      if (!leavesRoom[other] || starts.first[other] < starts.first[step] ||
+          starts.first[other] > starts.last[step])
+        continue;
+      std::vector<uint32_t> both;
+      std::set_union(steps[step].begin(), steps[step].end(),
+                     steps[other].begin(), steps[other].end(),
+                     std::back_inserter(both));
+      steps[step] = std::move(both);
+      break;
+    }
+  }
+}
+
+std::vector<uint32_t> fp8c::rt::findEarliestStarts(const Dependencies &steps) {
+  const Starts starts(steps);
+  std::vector<uint32_t> result(steps.size());
+  for (uint32_t step = 0; step < steps.size(); ++step) {
     result[step] = step;
-    if (longest - depth[step] - height[step] < kLeastSlack)
+    if (!starts.hasChoice(step))
       continue;
     uint32_t earliest = step - std::min(step, kMostEarly);
     for (uint32_t other : steps[step])

@@ -33,6 +33,10 @@ struct LaneStep {
 /// if all steps take equally long.
 std::vector<LaneStep> assignLanes(const Dependencies &steps, uint32_t lanes);
 
+/// Makes steps that have a choice of when to start do so beside one that leaves
+/// room on the device: the last one before them that does not come too late.
+void startBesideRoom(Dependencies &steps, const std::vector<bool> &leavesRoom);
+
 /// For each step the position before which it will not start even side by side
 /// with others: its own, or an earlier one, by a few steps at most, where much
 /// else can be done before its results are needed. Memory that it writes must

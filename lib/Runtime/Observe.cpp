@@ -100,6 +100,7 @@ void Context::runObserved(ShapeInstance &instance, void *stream) {
   if (!stopwatch)
     stopwatch = device->makeStopwatch();
   instance.patchPointers(arena.data());
+  clearOwnScratch(instance);
   const size_t count = instance.steps.size();
   auto showStep = [&](size_t i) {
     return show(program->plan(), entry, device.get(), instance, i);
@@ -108,7 +109,7 @@ void Context::runObserved(ShapeInstance &instance, void *stream) {
     stopwatch->stall(kStepSeconds * double(count), stream);
     stopwatch->mark(0, stream);
     for (size_t i = 0; i < count; ++i) {
-      instance.steps[i].command->run();
+      queue->run(instance.steps[i]);
       stopwatch->mark(i + 1, stream);
     }
     for (size_t i = 0; i < count; ++i)
@@ -119,7 +120,7 @@ void Context::runObserved(ShapeInstance &instance, void *stream) {
     const ObservedStep shown = showStep(i);
     observer->beforeStep(shown);
     stopwatch->mark(0, stream);
-    instance.steps[i].command->run();
+    queue->run(instance.steps[i]);
     stopwatch->mark(1, stream);
     observer->afterStep(shown, stopwatch->seconds(0));
   }

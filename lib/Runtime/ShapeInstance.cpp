@@ -15,6 +15,16 @@
 using namespace fp8c::rt;
 using wire::ValueKind;
 
+/// Scratch memory up to so many bytes is a step's own where steps run side by
+/// side: libraries' counters, which they clear.
+static constexpr int64_t kMostOwnScratch = 1 << 16;
+/// What libraries want of their memory.
+static constexpr int64_t kScratchAlignment = 256;
+
+static int64_t roundUp(int64_t bytes, int64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
                              Queue &queue, std::vector<int64_t> dims)
     : program(program), key(std::move(dims)),
@@ -33,6 +43,7 @@ ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
   for (const wire::Step *step : *entry.wire->steps())
     forEachOperand(*step, [&](uint32_t value, bool) { useValue(value); });
   placeArena(entry, queue.lanes());
+  ownScratchBegin = arenaSize = roundUp(arenaSize, kScratchAlignment);
   // Commands refer to their steps, which stay where they are.
   steps.resize(entry.wire->steps()->size());
   for (uint32_t i = 0; i < steps.size(); ++i) {
@@ -40,8 +51,18 @@ ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
     step.wire = entry.wire->steps()->Get(i);
     prepare(step);
     step.command = queue.prepare(step);
-    scratchSize = std::max(scratchSize, step.command->scratchBytes());
+    const int64_t bytes = step.command->scratchBytes();
+    if (queue.lanes() > 1 && bytes > 0 && bytes <= kMostOwnScratch)
+      placeOwnScratch(step, bytes);
+    else
+      scratchSize = std::max(scratchSize, bytes);
   }
+}
+
+void ShapeInstance::placeOwnScratch(PreparedStep &step, int64_t bytes) {
+  step.ownScratchBytes = bytes;
+  step.ownScratchOffset = arenaSize;
+  arenaSize += roundUp(bytes, kScratchAlignment);
 }
 
 void ShapeInstance::useValue(uint32_t value) {
@@ -136,6 +157,7 @@ ShapeInstance::findFirstSteps(const EntryPoint &entry) const {
 std::vector<LaneStep> ShapeInstance::placeInLanes(uint32_t lanes) const {
   const wire::Plan &plan = program.plan();
   std::vector<StepAccess> accesses;
+  std::vector<bool> leavesRoom;
   for (const PreparedStep &step : steps) {
     StepAccess &access = accesses.emplace_back();
     forEachOperand(*step.wire, [&](uint32_t value, bool isWrite) {
@@ -148,10 +170,13 @@ std::vector<LaneStep> ShapeInstance::placeInLanes(uint32_t lanes) const {
           .push_back(getReach(t, reinterpret_cast<uintptr_t>(t.data)));
     });
     // There is one scratch memory; no tensor lies at 0.
-    if (step.command->scratchBytes() > 0)
+    if (step.command->scratchBytes() > step.ownScratchBytes)
       access.writes.push_back({0, 1});
+    leavesRoom.push_back(step.wire->command_type() == wire::Command::Attention);
   }
-  return assignLanes(findDependencies(accesses), lanes);
+  Dependencies dependencies = findDependencies(accesses);
+  startBesideRoom(dependencies, leavesRoom);
+  return assignLanes(dependencies, lanes);
 }
 
 void ShapeInstance::placeArena(const EntryPoint &entry, uint32_t lanes) {
@@ -277,9 +302,12 @@ void ShapeInstance::patchPointers(char *arena) {
     if (tensor.elements == 0)
       tensor.data = arena;
   }
-  for (PreparedStep &step : steps)
+  for (PreparedStep &step : steps) {
     for (size_t i = 0; i < step.operands.size(); ++i)
       step.pointers[i] = step.operands[i]->data;
+    step.ownScratch =
+        step.ownScratchBytes ? arena + step.ownScratchOffset : nullptr;
+  }
 }
 
 ShapeInstance::Graph *ShapeInstance::findGraph() {

@@ -38,6 +38,10 @@ struct PreparedStep {
   const Tensor *target = nullptr;
   /// What the device does.
   std::unique_ptr<Command> command;
+  /// Scratch memory that no other step uses: bytes, place in the arena,
+  /// address.
+  int64_t ownScratchBytes = 0, ownScratchOffset = 0;
+  char *ownScratch = nullptr;
 };
 
 /// Sizes, offsets and command parameters of an entry point for one set of input
@@ -54,8 +58,11 @@ public:
   const std::vector<int64_t> &inputDims() const { return key; }
   /// Bytes of arena memory that it needs.
   int64_t arenaBytes() const { return arenaSize; }
-  /// The most bytes of scratch memory that a command needs.
+  /// The most bytes of scratch memory that a command needs besides its own.
   int64_t scratchBytes() const { return scratchSize; }
+  /// Of arena memory, the first byte of what steps have as their own scratch
+  /// memory, up to its end; it must be 0 before a call's first step.
+  int64_t ownScratchOffset() const { return ownScratchBegin; }
   /// A value of the plan that this entry point uses.
   const Tensor &tensor(uint32_t value) const { return tensors[value]; }
   /// Sets the memory of a root value and of its views.
@@ -102,6 +109,8 @@ private:
   /// even in lanes.
   std::vector<uint32_t> findFirstSteps(const EntryPoint &entry) const;
   void prepare(PreparedStep &step);
+  /// Behind what is placed in the arena so far.
+  void placeOwnScratch(PreparedStep &step, int64_t bytes);
 
   const Program &program;
   std::vector<int64_t> key;
@@ -116,6 +125,7 @@ private:
   std::vector<int64_t> integers;
   int64_t arenaSize = 0;
   int64_t scratchSize = 0;
+  int64_t ownScratchBegin = 0;
 };
 
 } // namespace fp8c::rt

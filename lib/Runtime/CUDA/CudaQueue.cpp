@@ -122,10 +122,7 @@ void CudaQueue::begin(void *caller) {
 }
 
 void CudaQueue::fill(char *to, int64_t bytes, uint8_t value) {
-  if (bytes)
-    driver.check(driver.set8Async(reinterpret_cast<Pointer>(to), value,
-                                  size_t(bytes), stream),
-                 "cuMemsetD8Async");
+  fillMemory(*this, to, bytes, value);
 }
 
 namespace {

@@ -52,7 +52,14 @@ public:
         driver.launchConfigured(&config, function, parameters, nullptr),
         "cuLaunchKernelEx");
   }
-  char *scratch() const { return memory.data(); }
+  /// Whether memory is the running step's alone, and was 0 when the call began.
+  bool isCleared(Pointer memory, size_t bytes) const {
+    const Pointer own = reinterpret_cast<Pointer>(ownScratch);
+    return own && own <= memory &&
+           memory + bytes <= own + size_t(ownScratchBytes);
+  }
+  /// The running step's scratch memory.
+  char *scratch() const { return ownScratch ? ownScratch : memory.data(); }
 
   CudaProgram &program;
   CudaDevice &device;

@@ -124,6 +124,8 @@ struct MemsetNode {
   X(contextSynchronize, "cuCtxSynchronize", ())                                \
   X(streamSynchronize, "cuStreamSynchronize", (Stream))                        \
   X(streamCreate, "cuStreamCreate", (Stream *, unsigned))                      \
+  X(streamCreateWithPriority, "cuStreamCreateWithPriority",                    \
+    (Stream *, unsigned, int))                                                 \
   X(streamDestroy, "cuStreamDestroy_v2", (Stream))                             \
   X(streamIsCapturing, "cuStreamIsCapturing", (Stream, int *))                 \
   X(streamBeginCapture, "cuStreamBeginCapture_v2", (Stream, int))              \

@@ -8,12 +8,17 @@
 
 #include "LaneStreams.h"
 
+#include <algorithm>
+
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
 /// CU_STREAM_NON_BLOCKING and CU_EVENT_DISABLE_TIMING.
 static constexpr unsigned kNonBlocking = 1;
 static constexpr unsigned kWithoutTime = 2;
+/// Priorities: smaller numbers go first, 0 is what streams have by default. The
+/// first lane has what a call waits for longest.
+static constexpr int kFirst = -1, kOthers = 0;
 
 LaneStreams::LaneStreams(std::shared_ptr<CudaDevice> owner)
     : device(std::move(owner)), driver(device->driver) {}
@@ -27,14 +32,15 @@ LaneStreams::~LaneStreams() {
 }
 
 Stream LaneStreams::stream(uint32_t lane) {
-  if (lane == 0)
-    return origin;
-  while (streams.size() < lane) {
+  while (streams.size() <= lane) {
     Stream created;
-    driver.check(driver.streamCreate(&created, kNonBlocking), "cuStreamCreate");
+    driver.check(
+        driver.streamCreateWithPriority(&created, kNonBlocking,
+                                        streams.empty() ? kFirst : kOthers),
+        "cuStreamCreateWithPriority");
     streams.push_back(created);
   }
-  return streams[lane - 1];
+  return streams[lane];
 }
 
 Event LaneStreams::event(size_t index) {
@@ -46,9 +52,16 @@ Event LaneStreams::event(size_t index) {
   return events[index];
 }
 
-void LaneStreams::run(Stream recorded, const std::vector<LaneStep> &steps,
+void LaneStreams::run(Stream origin, const std::vector<LaneStep> &steps,
                       const std::function<void(size_t, Stream, bool)> &put) {
-  origin = recorded;
+  uint32_t last = 0;
+  for (const LaneStep &step : steps)
+    last = std::max(last, step.lane);
+  if (last == 0) {
+    for (size_t i = 0; i < steps.size(); ++i)
+      put(i, origin, true);
+    return;
+  }
   auto record = [&](size_t index, Stream where) {
     driver.check(driver.eventRecord(event(index), where), "cuEventRecord");
   };
@@ -56,17 +69,10 @@ void LaneStreams::run(Stream recorded, const std::vector<LaneStep> &steps,
     driver.check(driver.streamWaitEvent(where, event(index), 0),
                  "cuStreamWaitEvent");
   };
-  // An event a step, then one for the start and one for each lane's end.
+  // An event a step, then one for the start, which ends serve too.
   const size_t start = steps.size();
-  std::vector<bool> isOpen{true};
-  bool isForked = false;
-  for (const LaneStep &step : steps) {
-    isForked |= step.lane != 0;
-    if (isOpen.size() <= step.lane)
-      isOpen.resize(step.lane + 1);
-  }
-  if (isForked)
-    record(start, origin);
+  record(start, origin);
+  std::vector<bool> isOpen(last + 1);
   for (size_t i = 0; i < steps.size(); ++i) {
     const LaneStep &step = steps[i];
     Stream where = stream(step.lane);
@@ -80,9 +86,9 @@ void LaneStreams::run(Stream recorded, const std::vector<LaneStep> &steps,
     if (step.isAwaited)
       record(i, where);
   }
-  for (uint32_t lane = 1; lane < isOpen.size(); ++lane)
+  for (uint32_t lane = 0; lane <= last; ++lane)
     if (isOpen[lane]) {
-      record(start + lane, stream(lane));
-      wait(origin, start + lane);
+      record(start, stream(lane));
+      wait(origin, start);
     }
 }

@@ -36,8 +36,7 @@ private:
 
   std::shared_ptr<CudaDevice> device;
   const Driver &driver;
-  Stream origin = nullptr;
-  /// Of lane 1 and up.
+  /// One a lane.
   std::vector<Stream> streams;
   std::vector<Event> events;
 };

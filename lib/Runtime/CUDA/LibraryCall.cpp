@@ -28,10 +28,11 @@ void LibraryCall::run(const void *const *addresses, size_t count,
     isTried = false;
     steps.clear();
     graph.reset();
-    return call(queue.stream);
+    // What is recorded comes again, whatever its addresses are.
+    if (!queue.isRecorded())
+      return call(queue.stream);
   }
-  // A caller that records gets the library's own call.
-  if (!isTried && !queue.isRecorded()) {
+  if (!isTried) {
     isTried = true;
     try {
       record(call);
@@ -82,6 +83,7 @@ void LibraryCall::record(const std::function<void(Stream)> &call) {
     call(recorded.stream);
     graph.emplace(recorded.end());
   }
+  dropped = 0;
   size_t total = 0, count = 2;
   driver.check(driver.graphNodes(graph->handle, nullptr, &total),
                "cuGraphGetNodes");
@@ -94,7 +96,7 @@ void LibraryCall::record(const std::function<void(Stream)> &call) {
     isChain = driver.graphNodeDependents(nodes[0], nodes, edges, &count) == 0 &&
               count == 1 && add(nodes[0], edges[0].type == kProgrammaticEdge);
   }
-  if (steps.size() + 1 != total) {
+  if (steps.size() + dropped + 1 != total) {
     steps.clear();
     graph.reset();
     return;
@@ -139,8 +141,14 @@ bool LibraryCall::addKernel(GraphNode node, bool isDependent) {
     if (isSet)
       step.attributes.push_back(attribute);
   }
-  step.isDependent = isDependent;
-  if (isDependent)
+  // Behind a fill that is dropped no edge says it.
+  LaunchAttribute early{kProgrammaticSerialization, 0, {}};
+  step.isDependent =
+      isDependent ||
+      (steps.empty() && dropped &&
+       driver.kernelNodeAttribute(node, early.id, early.value) == 0 &&
+       early.value[0] > 0);
+  if (step.isDependent)
     step.attributes.push_back({kProgrammaticSerialization, 0, {1}});
   steps.push_back(std::move(step));
   return true;
@@ -151,6 +159,11 @@ bool LibraryCall::addFill(GraphNode node) {
   if (queue.driver.memsetNode(node, &step.fill) != 0 || step.fill.height != 1 ||
       (step.fill.elementSize != sizeof(uint32_t) && step.fill.elementSize != 1))
     return false;
-  steps.push_back(std::move(step));
+  const MemsetNode &fill = step.fill;
+  if (steps.empty() && fill.value == 0 &&
+      queue.isCleared(fill.target, fill.width * fill.elementSize))
+    ++dropped;
+  else
+    steps.push_back(std::move(step));
   return true;
 }

@@ -60,6 +60,8 @@ private:
   bool isTried = false;
   std::optional<OwnedGraph> graph;
   std::vector<Step> steps;
+  /// Fills of memory that is cleared when a call begins.
+  size_t dropped = 0;
 };
 
 } // namespace fp8c::rt::cuda

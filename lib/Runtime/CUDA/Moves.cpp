@@ -168,6 +168,31 @@ void Move::run() {
                kMoveThreads, 0, arguments);
 }
 
+void fp8c::rt::cuda::fillMemory(CudaQueue &queue, char *to, int64_t bytes,
+                                uint8_t value) {
+  constexpr int64_t kUnit = 16;
+  const Pointer target = reinterpret_cast<Pointer>(to);
+  if (bytes == 0)
+    return;
+  if (bytes > kSmallFill * kUnit || bytes % kUnit || target % kUnit)
+    return queue.driver.check(
+        queue.driver.set8Async(target, value, size_t(bytes), queue.stream),
+        "cuMemsetD8Async");
+  MoveParams parameters{};
+  parameters.target = to;
+  parameters.pattern = value * (~uint64_t(0) / 255);
+  parameters.elements = bytes / kUnit;
+  parameters.size = kUnit;
+  parameters.rank = 1;
+  parameters.dims[0] = parameters.elements;
+  parameters.targetStrides[0] = 1;
+  void *arguments[] = {&parameters};
+  queue.launch(
+      queue.device.ownKernels().move(),
+      uint32_t((parameters.elements + kMoveThreads - 1) / kMoveThreads), 1,
+      kMoveThreads, 0, arguments);
+}
+
 std::unique_ptr<Command> fp8c::rt::cuda::makeCopy(CudaQueue &queue,
                                                   const PreparedStep &step) {
   return std::make_unique<Move>(queue, step, 0);

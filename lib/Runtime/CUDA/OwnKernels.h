@@ -56,6 +56,8 @@ private:
 
 std::unique_ptr<Command> makeCopy(CudaQueue &queue, const PreparedStep &step);
 std::unique_ptr<Command> makeFill(CudaQueue &queue, const PreparedStep &step);
+/// Puts a fill of bytes into the queue's stream.
+void fillMemory(CudaQueue &queue, char *to, int64_t bytes, uint8_t value);
 /// `why` says why no library computes it.
 std::unique_ptr<Command>
 makeOwnProduct(CudaQueue &queue, const PreparedStep &step, std::string why);

@@ -108,3 +108,21 @@ TEST(Lanes, EarliestStarts) {
       findEarliestStarts({{}, {0}, {1}, {2}, {3}, {4}, {5}, {}, {7}, {6, 8}}),
       ElementsAre(0, 1, 2, 3, 4, 5, 6, 0, 1, 9));
 }
+
+TEST(Lanes, BesideRoom) {
+  // A chain of twelve, of which 3 and 6 leave room; 12 depends on the first
+  // alone, and 13 joins it with 8.
+  Dependencies steps{{},  {0}, {1}, {2}, {3},     {4}, {5},
+                     {6}, {7}, {8}, {0}, {9, 10}, {11}};
+  std::vector<bool> leavesRoom(steps.size());
+  leavesRoom[3] = leavesRoom[6] = true;
+  startBesideRoom(steps, leavesRoom);
+  EXPECT_THAT(steps[10], ElementsAre(0, 5));
+  EXPECT_THAT(steps[9], ElementsAre(8));
+  // Too late for 6: its result is needed there.
+  Dependencies early{{}, {0}, {1}, {2}, {3}, {4}, {0}, {5, 6}, {7}, {8}};
+  std::vector<bool> room(early.size());
+  room[2] = room[5] = true;
+  startBesideRoom(early, room);
+  EXPECT_THAT(early[6], ElementsAre(0, 4));
+}
