@@ -257,7 +257,7 @@ def taking_turns(path):
                 return measure(*args, **kwargs)
         return measure_alone
     ways = [(CachingAutotuner, "bench"), (AlgorithmSelectorCache, "benchmark_in_current_process")]
-    known = [(owner, name, vars(owner)[name]) for owner, name in ways]
+    known = [(owner, name, vars(owner)[name]) for owner, name in ways if name in vars(owner)]
     for owner, name, method in known:
         is_bound = isinstance(method, classmethod)
         setattr(owner, name, staticmethod(alone(getattr(owner, name))) if is_bound else alone(method))

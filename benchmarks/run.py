@@ -122,9 +122,7 @@ class Bench:
         import gpu
         import torch
 
-        measured = gpu.Case(name)
-        path = self.package_gpu(measured)
-        peers = {}
+        measured, peers = gpu.Case(name), {}
         with gpu.taking_turns(self.work / "gpu.lock"):
             for peer, function in measured.peers(self.modes):
                 try:
@@ -135,7 +133,7 @@ class Bench:
                     reason = re.sub(r"\s+", " ", str(error))
                     print(f"{name}: {peer}: {reason[:300]}", file=sys.stderr, flush=True)
                     measured.notes.append(f"without {peer}: {reason[:60]}")
-        return path, measured, peers
+        return self.package_gpu(measured), measured, peers
 
     def load_gpu(self, path):
         import runtime
@@ -223,14 +221,15 @@ class Bench:
         for first in range(0, len(parts), jobs):
             workers = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--worker", *part], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True) for part in parts[first:first + jobs]]
-            ready = [worker for worker in workers if worker.stdout.readline() == "ready\n"]
+            ready = [worker for worker in workers if "ready\n" in worker.stdout]
             while self.after and not self.after.exists():
                 time.sleep(0.1)
             for worker in ready:
                 worker.stdin.write("go\n")
                 worker.stdin.flush()
                 for line in worker.stdout:
-                    yield json.loads(line)
+                    if line.startswith("{"):
+                        yield json.loads(line)
             for worker in workers:
                 worker.communicate()
 
