@@ -93,6 +93,7 @@ Offset<void> PlanBuilder::matmul(MatmulOp op) {
   made.add_b_block_k(op.getBBlock()[0]);
   made.add_b_block_n(op.getBBlock()[1]);
   made.add_fast_accum(op.getFastAccum());
+  made.add_a_padded(valueOf(op.getAPadded()));
   return made.Finish().Union();
 }
 
@@ -108,7 +109,8 @@ LogicalResult PlanBuilder::writeCommand(Operation *op) {
     SmallVector<Value> reads{product.getA(), product.getB()};
     for (Value optional :
          {product.getBias(), product.getAScale(), product.getBScale(),
-          product.getResultScale(), product.getBDecode()})
+          product.getResultScale(), product.getBDecode(),
+          product.getAPadded()})
       if (optional)
         reads.push_back(optional);
     SmallVector<Value> writes{product.getD()};

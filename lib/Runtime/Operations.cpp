@@ -60,6 +60,9 @@ ProductSizes fp8c::rt::checkMatmul(const MatmulArgs &args,
         "result_scale has more than one element");
   check(!args.amax || args.amax->elements == 1,
         "amax has more than one element");
+  check(!args.aPadded || (args.aPadded->dims[0] == sizes.m &&
+                          args.aPadded->dims[1] >= sizes.k),
+        "a_padded is not a with longer rows");
   return sizes;
 }
 

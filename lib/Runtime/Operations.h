@@ -26,6 +26,8 @@ struct MatmulArgs {
   const Tensor *resultScale = nullptr;
   const Tensor *amax = nullptr;
   const Tensor *bDecode = nullptr;
+  /// `a` with the zeros that follow each of its rows.
+  const Tensor *aPadded = nullptr;
   DType bDecodeDType = DType::BF16;
   int64_t aBlockM = 0, aBlockK = 0, bBlockK = 0, bBlockN = 0;
   bool saturate = true;

@@ -264,6 +264,7 @@ std::string Printer::matmul(const wire::Matmul &m) const {
     made += std::string(" as ") + dtypeName(m.b_decode_dtype());
   made += optional("result_scale", m.result_scale());
   made += optional("amax", m.amax());
+  made += optional("a_padded", m.a_padded());
   if (!m.saturate())
     made += " ieee";
   if (m.fast_accum())

@@ -299,6 +299,11 @@ void Verifier::verifyMatmul(const wire::Matmul &m, const std::string &where) {
           ": result_scale is not f32");
   if (m.amax() != kNone)
     check(value(m.amax()).dtype() == DType::F32, where, ": amax is not f32");
+  if (m.a_padded() != kNone)
+    check(r == 2 && rank(m.a_padded()) == 2 &&
+              value(m.a_padded()).dtype() == value(m.a()).dtype(),
+          where, ": a_padded of rank ", rank(m.a_padded()), " and ",
+          dtypeName(value(m.a_padded()).dtype()));
   if (m.b_decode() != kNone)
     check(m.b_decode_dtype() == DType::BF16 ||
               m.b_decode_dtype() == DType::F16 ||

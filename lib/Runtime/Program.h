@@ -55,8 +55,8 @@ template <typename Fn> void forEachOperand(const wire::Step &step, Fn visit) {
     visit(m.a(), false);
     visit(m.b(), false);
     visit(m.d(), true);
-    for (uint32_t value :
-         {m.bias(), m.a_scale(), m.b_scale(), m.result_scale(), m.b_decode()})
+    for (uint32_t value : {m.bias(), m.a_scale(), m.b_scale(), m.result_scale(),
+                           m.b_decode(), m.a_padded()})
       optional(value, false);
     optional(m.amax(), true);
     break;

@@ -255,6 +255,7 @@ void ShapeInstance::prepare(PreparedStep &step) {
     args.amax = optional(m.amax());
     args.bDecode = optional(m.b_decode());
     args.bDecodeDType = m.b_decode_dtype();
+    args.aPadded = optional(m.a_padded());
     args.aBlockM = m.a_block_m();
     args.aBlockK = m.a_block_k();
     args.bBlockK = m.b_block_k();

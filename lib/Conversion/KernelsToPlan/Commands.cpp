@@ -39,8 +39,16 @@ void Entry::nameCommand(Operation *command, Operation *op) {
 
 const Layout &Entry::define(Value result) {
   auto it = placements.find(result);
-  return layouts[result] =
-             it != placements.end() ? it->second : allocate(result);
+  const Layout &layout = layouts[result] =
+      it != placements.end() ? it->second : allocate(result);
+  if (auto rows = padded.find(layout.root);
+      rows != padded.end() && !rows->second.isCleared) {
+    rows->second.isCleared = true;
+    Value ends = getBuffer(rows->second.ends, getElementTypeOrSelf(result));
+    plan::FillOp::create(builder, result.getLoc(), ends, 0)
+        ->setDiscardableAttr(fp8::kNodeAttr, builder.getStringAttr("padding"));
+  }
+  return layout;
 }
 
 //===----------------------------------------------------------------------===//

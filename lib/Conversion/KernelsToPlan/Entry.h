@@ -84,6 +84,9 @@ private:
   void placeStore(fp8::GlobalStoreOp op);
   void placeAttention(fp8::AttentionOp op);
   void placeAmaxSlots();
+  /// Has what makes the left operand of a product write rows that are as long
+  /// as the library wants them, with zeros at their ends.
+  void placePadded(fp8::ScaledMatmulOp op);
   /// Has the producer of `value` write so that `value` has `layout`, unless it
   /// writes elsewhere already.
   bool tryPlace(mlir::Value value, Layout layout);
@@ -107,11 +110,14 @@ private:
   mlir::DictionaryAttr getChoices(fp8::KernelOp op, bool backwards);
   mlir::LogicalResult convertMatmul(fp8::MatmulOp op);
   void convertScaledMatmul(fp8::ScaledMatmulOp op);
+  /// The left operand with its rows' padding, if it has some.
+  mlir::Value getPadded(fp8::ScaledMatmulOp op);
   void convertAttention(fp8::AttentionOp op);
   void convertConcat(mlir::tensor::ConcatOp op);
   void convertInsert(mlir::tensor::InsertSliceOp op);
   mlir::LogicalResult convertFill(mlir::Operation *op, mlir::Attribute value);
-  /// The layout that a producer writes its result to.
+  /// The layout that a producer writes its result to. The ends of padded rows
+  /// become zeros before.
   const Layout &define(mlir::Value result);
   /// The slice of `whole` that operand `number` of a concatenation is.
   Layout getConcatSlice(mlir::tensor::ConcatOp op, unsigned number,
@@ -142,6 +148,12 @@ private:
   /// Slots that the fill at the start clears.
   llvm::DenseSet<mlir::Value> cleared;
   Sweeps sweeps;
+  /// Padded rows, by their buffers: all of them, and the ends that are zeros.
+  struct Padded {
+    Layout whole, ends;
+    bool isCleared = false;
+  };
+  llvm::DenseMap<mlir::Value, Padded> padded;
   /// The launch choices of kernels that compute the same sums, by
   /// fp8::kSameSumsAttr.
   llvm::DenseMap<mlir::Attribute, mlir::DictionaryAttr> sameSums;

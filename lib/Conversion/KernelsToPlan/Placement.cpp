@@ -16,6 +16,7 @@
 #include "Entry.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -200,6 +201,54 @@ void Entry::placeAmaxSlots() {
   }
 }
 
+void Entry::placePadded(fp8::ScaledMatmulOp op) {
+  // Products of fewer weights run in kernels that take any rows.
+  constexpr int64_t kLeastElements = 1 << 16;
+  auto lhs = cast<RankedTensorType>(op.getLhs().getType());
+  auto rhs = cast<RankedTensorType>(op.getRhs().getType());
+  const int64_t unit = target.libraryAlignment;
+  if (target.isCPU() || lhs.getRank() != 2 || lhs.isDynamicDim(1) ||
+      lhs.getDimSize(1) % unit == 0 ||
+      (rhs.hasStaticShape() && rhs.getNumElements() < kLeastElements))
+    return;
+  SizeArith &arith = shapes.arith;
+  const int64_t size = lhs.getDimSize(1), wide = llvm::alignTo(size, unit);
+  Sizes sizes = shapes.sizes(op.getLhs());
+  Padded rows;
+  rows.whole =
+      allocate({sizes[0], arith.constant(wide)}, lhs.getElementType(), "");
+  Layout layout = rows.ends = rows.whole;
+  layout.sizes[1] = sizes[1];
+  rows.ends.sizes[1] = arith.constant(wide - size);
+  rows.ends.offset = arith.constant(size);
+  auto options = [&](StringRef name) {
+    return remark::RemarkOpts::name(name)
+        .category("fp8-convert-to-plan")
+        .function(func.getName());
+  };
+  auto describe = [&](remark::detail::InFlightRemark &&remark)
+      -> remark::detail::InFlightRemark {
+    auto node = op->getAttrOfType<StringAttr>(fp8::kNodeAttr);
+    remark << remark::metric("Node", node ? node.getValue() : StringRef())
+           << remark::metric("K", size) << remark::metric("Padded", wide);
+    return std::move(remark);
+  };
+  if (tryPlace(op.getLhs(), std::move(layout))) {
+    padded[rows.whole.root] = rows;
+    describe(remark::passed(op.getLoc(), options("padded-rows")))
+        << remark::add("the left operand's rows of {0} lie {1} apart, with "
+                       "zeros between",
+                       size, wide)
+        << remark::reason("the library takes rows of multiples of {0}", unit);
+    return;
+  }
+  rootSizes.erase(rows.whole.root);
+  rows.whole.root.getDefiningOp()->erase();
+  describe(remark::missed(op.getLoc(), options("padded-rows")))
+      << remark::add("the left operand is copied to longer rows at each call")
+      << remark::reason("what makes it writes elsewhere, or is outside");
+}
+
 void Entry::place() {
   Operation *terminator = func.front().getTerminator();
   size_t next = 0;
@@ -221,6 +270,8 @@ void Entry::place() {
       placeInsert(insert);
     } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
       placeFlatten(collapse);
+    } else if (auto product = dyn_cast<fp8::ScaledMatmulOp>(op)) {
+      placePadded(product);
     } else if (auto attention = dyn_cast<fp8::AttentionOp>(op)) {
       placeAttention(attention);
     }

@@ -84,10 +84,19 @@ LogicalResult Entry::convertMatmul(fp8::MatmulOp op) {
       plan::MatmulOp::create(builder, op.getLoc(), lhs, rhs, result, bias,
                              /*a_scale=*/Value(), /*b_scale=*/Value(),
                              /*result_scale=*/Value(), /*amax=*/Value(), decode,
+                             /*a_padded=*/Value(),
                              /*a_block=*/ArrayRef<int64_t>{0, 0}, blocks,
                              /*fast_accum=*/false),
       op);
   return success();
+}
+
+Value Entry::getPadded(fp8::ScaledMatmulOp op) {
+  const Layout &rows = layouts.find(op.getLhs())->second;
+  auto it = padded.find(rows.root);
+  if (it == padded.end())
+    return {};
+  return getBuffer(it->second.whole, getElementTypeOrSelf(op.getLhs()));
 }
 
 void Entry::convertScaledMatmul(fp8::ScaledMatmulOp op) {
@@ -106,7 +115,7 @@ void Entry::convertScaledMatmul(fp8::ScaledMatmulOp op) {
   nameCommand(plan::MatmulOp::create(
                   builder, op.getLoc(), lhs, rhs, result, bias, lhsScale,
                   rhsScale, resultScale, amax, /*b_decode=*/Value(),
-                  getBlocks(op.getLhsScaling().getBlock()),
+                  getPadded(op), getBlocks(op.getLhsScaling().getBlock()),
                   getBlocks(op.getRhsScaling().getBlock()), op.getFastAccum()),
               op);
 }

@@ -181,6 +181,12 @@ LogicalResult plan::MatmulOp::verify() {
   if (getBias() && typeOf(getBias()).getRank() != 1)
     return emitOpError() << "expected a bias of rank 1, got "
                          << getBias().getType();
+  // plan_matmul_c6
+  if (getAPadded() &&
+      (typeOf(getAPadded()).getRank() != 2 || rank != 2 ||
+       typeOf(getAPadded()).getElementType() != a.getElementType()))
+    return emitOpError() << "expected a_padded to be a matrix of a's type, got "
+                         << getAPadded().getType();
   return success();
 }
 

@@ -163,7 +163,12 @@ PaddedProduct::PaddedProduct(CudaQueue &queue, const PreparedStep &step,
     return columnStride == 1 && (rows == 1 || rowStride % kUnit == 0);
   };
   int64_t aM = strideFromLast(*args.a, 1), aK = strideFromLast(*args.a, 0);
-  if (wideK != k || !isRow(aK, aM, m)) {
+  if (const Tensor *rows = args.aPadded;
+      rows && wideK != k && rows->dims[1] == wideK &&
+      isRow(strideFromLast(*rows, 0), strideFromLast(*rows, 1), m)) {
+    // Its zeros are there.
+    inner.matmul.a = rows;
+  } else if (wideK != k || !isRow(aK, aM, m)) {
     a.set(*args.a, lasts(wire.a()), m, k, aM, aK, m, wideK);
     aDims[0] = m;
     aDims[1] = aStrides[0] = wideK;

@@ -191,6 +191,17 @@ plan.entry @plan_matmul_c5 {
 
 // -----
 
+plan.entry @plan_matmul_c6 {
+  %a = plan.alloc : memref<4x60xf32>
+  %p = plan.alloc : memref<4x64xf16>
+  %b = plan.alloc : memref<60x32xf32>
+  %d = plan.alloc : memref<4x32xf32>
+  // expected-error@below {{'plan.matmul' op expected a_padded to be a matrix of a's type, got 'memref<4x64xf16>'}}
+  plan.matmul(%a, %b) into %d a_padded %p a_block = [0, 0] b_block = [0, 0] : memref<4x60xf32>, memref<60x32xf32> -> memref<4x32xf32> a_padded memref<4x64xf16>
+}
+
+// -----
+
 plan.entry @plan_attention_c1 {
   %q = plan.alloc : memref<8x4x64xf32>
   // expected-error@below {{'plan.attention' op expected buffers of rank 4, got 'memref<8x4x64xf32>'}}

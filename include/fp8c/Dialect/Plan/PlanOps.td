@@ -160,18 +160,20 @@ def Plan_MatmulOp : Plan_Op<"matmul", [AttrSizedOperandSegments]> {
   let description = [{
     `d = result_scale * (a_scale * b_scale * (a x b) + bias)` as `fp8.scaled_matmul` and `fp8.matmul`; `a` (batch..., M, K),
     `b` (batch..., K, N), `d` (batch..., M, N). Blocks are the extents over which a scale holds in the last two dims, 0
-    for the whole dim. With `b_decode`, `b` is f8 and `round(b * b_decode)` in `b_decode`'s type is multiplied.
+    for the whole dim. With `b_decode`, `b` is f8 and `round(b * b_decode)` in `b_decode`'s type is multiplied. `a_padded`
+    is `a` with the zeros that follow each of its rows, for a library that wants longer ones.
   }];
   let arguments = (ins AnyMemRef:$a, AnyMemRef:$b, AnyMemRef:$d, Optional<AnyMemRef>:$bias,
     Optional<AnyMemRef>:$a_scale, Optional<AnyMemRef>:$b_scale, Optional<AnyMemRef>:$result_scale,
-    Optional<AnyMemRef>:$amax, Optional<AnyMemRef>:$b_decode,
+    Optional<AnyMemRef>:$amax, Optional<AnyMemRef>:$b_decode, Optional<AnyMemRef>:$a_padded,
     DenseI64ArrayAttr:$a_block, DenseI64ArrayAttr:$b_block, UnitAttr:$fast_accum);
   let assemblyFormat = [{
     `(` $a `,` $b `)` `into` $d (`bias` $bias^)? (`a_scale` $a_scale^)? (`b_scale` $b_scale^)?
-    (`result_scale` $result_scale^)? (`amax` $amax^)? (`b_decode` $b_decode^)? `a_block` `=` $a_block `b_block` `=` $b_block
+    (`result_scale` $result_scale^)? (`amax` $amax^)? (`b_decode` $b_decode^)? (`a_padded` $a_padded^)? `a_block` `=` $a_block `b_block` `=` $b_block
     (`fast_accum` $fast_accum^)? attr-dict
     `:` type($a) `,` type($b) `->` type($d) (`bias` type($bias)^)? (`a_scale` type($a_scale)^)?
     (`b_scale` type($b_scale)^)? (`result_scale` type($result_scale)^)? (`amax` type($amax)^)? (`b_decode` type($b_decode)^)?
+    (`a_padded` type($a_padded)^)?
   }];
   let hasVerifier = 1;
 }

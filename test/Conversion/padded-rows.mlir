@@ -1,0 +1,50 @@
+// RUN: fp8-opt %s --fp8-convert-to-plan=target=sm_90a --split-input-file | FileCheck %s
+// RUN: fp8-opt %s --fp8-convert-to-plan=target=cpu --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: fp8-opt %s --fp8-convert-to-plan=target=sm_90a --split-input-file --remarks-filter=fp8-convert-to-plan --remark-policy=all --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// The library takes rows that are multiples of 16 bytes: what makes the left
+// operand writes them as long, and their ends are zeros.
+
+// CHECK-LABEL: plan.entry @kernel
+// CHECK: %[[ALL:.*]] = plan.alloc[%{{.*}}] : memref<?x272xf8E4M3FN>
+// CHECK: %[[ENDS:.*]] = plan.view %[[ALL]] offset %c257{{.*}} sizes[%{{.*}}, %c15{{.*}}] strides[%c272{{.*}}, %c1{{.*}}]
+// CHECK: plan.fill %[[ENDS]] with 0 {fp8.node = "padding"}
+// CHECK: %[[ROWS:.*]] = plan.view %[[ALL]] offset %c0{{.*}} strides[%c272{{.*}}, %c1
+// CHECK: plan.launch @k0 {{.*}} writes(%[[ROWS]])
+// CHECK: plan.matmul({{.*}}) into {{.*}} a_padded %[[ALL]]
+// CPU-LABEL: plan.entry @kernel
+// CPU-NOT: a_padded
+// REMARK: Reason="the library takes rows of multiples of 16", Remark="the left operand's rows of 257 lie 272 apart, with zeros between"
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+func.func @kernel(%x: tensor<?x257xf32> {fp8.name = "x", fp8.dims = ["s", 257]}, %w: tensor<257x512xf8E4M3FN> {fp8.name = "w", fp8.dims = [257, 512]},
+    %one: tensor<1x1xf32> {fp8.name = "one", fp8.dims = [1, 1]}) -> (tensor<?x512xbf16> {fp8.name = "y"}) {
+  %s = fp8.symbol "s" min = 1
+  %q = fp8.kernel (%a = %x : tensor<?x257xf32>, %n = %s : index) -> (tensor<?x257xf8E4M3FN>) {
+    %e = tensor.empty(%n) : tensor<?x257xf8E4M3FN>
+    %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<?x257xf32>) outs(%e : tensor<?x257xf8E4M3FN>) {
+    ^bb0(%p: f32, %o: f8E4M3FN):
+      %0 = fp8.cast %p : f32 to f8E4M3FN
+      linalg.yield %0 : f8E4M3FN
+    } -> tensor<?x257xf8E4M3FN>
+    fp8.yield %t : tensor<?x257xf8E4M3FN>
+  }
+  %y = fp8.scaled_matmul(%q by %one <?x?>, %w by %one <?x?>) : tensor<?x257xf8E4M3FN>, tensor<1x1xf32>, tensor<257x512xf8E4M3FN>, tensor<1x1xf32> -> tensor<?x512xbf16>
+  return %y : tensor<?x512xbf16>
+}
+
+// -----
+
+// What comes from outside is as it is.
+
+// CHECK-LABEL: plan.entry @input
+// CHECK-NOT: a_padded
+// REMARK: Reason="what makes it writes elsewhere, or is outside", Remark="the left operand is copied to longer rows at each call"
+func.func @input(%x: tensor<?x257xf8E4M3FN> {fp8.name = "x", fp8.dims = ["s", 257]}, %w: tensor<257x512xf8E4M3FN> {fp8.name = "w", fp8.dims = [257, 512]},
+    %one: tensor<1x1xf32> {fp8.name = "one", fp8.dims = [1, 1]}) -> (tensor<?x512xbf16> {fp8.name = "y"}) {
+  %s = fp8.symbol "s" min = 1
+  %y = fp8.scaled_matmul(%x by %one <?x?>, %w by %one <?x?>) : tensor<?x257xf8E4M3FN>, tensor<1x1xf32>, tensor<257x512xf8E4M3FN>, tensor<1x1xf32> -> tensor<?x512xbf16>
+  return %y : tensor<?x512xbf16>
+}
