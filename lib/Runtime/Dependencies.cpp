@@ -23,10 +23,14 @@ struct Use {
 
 Dependencies fp8c::rt::findDependencies(const std::vector<StepAccess> &steps) {
   Dependencies result(steps.size());
-  std::vector<Use> uses;
+  // By address space.
+  std::vector<std::vector<Use>> all;
   for (uint32_t step = 0; step < steps.size(); ++step) {
     std::vector<uint32_t> &after = result[step];
     auto wait = [&](ByteRange range, bool isWrite) {
+      if (range.space >= all.size())
+        all.resize(size_t(range.space) + 1);
+      std::vector<Use> &uses = all[range.space];
       // Whoever meets what is dropped here meets this write, which is later.
       auto isDone = [&](const Use &old) {
         if (old.range.begin >= range.end || range.begin >= old.range.end ||
@@ -40,7 +44,7 @@ Dependencies fp8c::rt::findDependencies(const std::vector<StepAccess> &steps) {
     };
     auto remember = [&](ByteRange range, bool isWrite) {
       if (range.begin < range.end)
-        uses.push_back({range, step, isWrite});
+        all[range.space].push_back({range, step, isWrite});
     };
     for (ByteRange range : steps[step].reads)
       wait(range, false);

@@ -14,9 +14,10 @@
 
 namespace fp8c::rt {
 
-/// Bytes from `begin` to before `end` of one address space.
+/// Bytes from `begin` to before `end` of an address space.
 struct ByteRange {
   uint64_t begin, end;
+  uint32_t space = 0;
 };
 
 /// What a step reads and writes, or more.

@@ -27,7 +27,7 @@ static int64_t roundUp(int64_t bytes, int64_t alignment) {
 
 ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
                              Queue &queue, std::vector<int64_t> dims)
-    : program(program), key(std::move(dims)),
+    : program(program), entry(entry), key(std::move(dims)),
       sizes(solveSizes(program, entry, key.data())),
       tensors(program.plan().values()->size()), roots(tensors.size()),
       used(tensors.size()) {
@@ -42,7 +42,7 @@ ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
   }
   for (const wire::Step *step : *entry.wire->steps())
     forEachOperand(*step, [&](uint32_t value, bool) { useValue(value); });
-  placeArena(entry, queue.lanes());
+  placeArena(queue.lanes());
   ownScratchBegin = arenaSize = roundUp(arenaSize, kScratchAlignment);
   // Commands refer to their steps, which stay where they are.
   steps.resize(entry.wire->steps()->size());
@@ -124,54 +124,57 @@ void ShapeInstance::useValue(uint32_t value) {
 }
 
 /// The bytes that a tensor's elements reach when the first lies at `first`.
-static ByteRange getReach(const Tensor &tensor, uint64_t first) {
+static ByteRange getReach(const Tensor &tensor, uint64_t first,
+                          uint32_t space) {
   if (tensor.elements == 0)
-    return {first, first};
+    return {first, first, space};
   int64_t low = 0, high = 0;
   for (uint32_t i = 0; i < tensor.rank; ++i)
     (tensor.strides[i] < 0 ? low : high) +=
         (tensor.dims[i] - 1) * tensor.strides[i];
   const int64_t bytes = elementSize(tensor.dtype);
-  return {first + uint64_t(low * bytes), first + uint64_t((high + 1) * bytes)};
+  return {first + uint64_t(low * bytes), first + uint64_t((high + 1) * bytes),
+          space};
 }
 
-std::vector<uint32_t>
-ShapeInstance::findFirstSteps(const EntryPoint &entry) const {
-  // Each root has an address space of its own.
-  constexpr unsigned kRootBits = 40;
-  std::vector<uint64_t> first(tensors.size());
-  for (const Place &place : places)
-    first[place.value] = (uint64_t(place.root) + 1) << kRootBits |
-                         (place.value == place.root ? 0 : place.offset);
+std::vector<StepAccess> ShapeInstance::collectAccesses(
+    const std::function<ByteRange(uint32_t)> &getRange) const {
+  const wire::Plan &plan = program.plan();
   std::vector<StepAccess> accesses;
   for (const wire::Step *step : *entry.wire->steps()) {
     StepAccess &access = accesses.emplace_back();
     forEachOperand(*step, [&](uint32_t value, bool isWrite) {
-      (isWrite ? access.writes : access.reads)
-          .push_back(getReach(tensors[value], first[value]));
+      // Nothing writes weights.
+      if (plan.values()->Get(rootOf(plan, value))->kind() != ValueKind::Weight)
+        (isWrite ? access.writes : access.reads).push_back(getRange(value));
     });
   }
-  return findEarliestStarts(findDependencies(accesses));
+  return accesses;
+}
+
+std::vector<uint32_t> ShapeInstance::findFirstSteps() const {
+  // Each root is an address space of its own.
+  std::vector<const Place *> placeOf(tensors.size());
+  for (const Place &place : places)
+    placeOf[place.value] = &place;
+  return findEarliestStarts(
+      findDependencies(collectAccesses([&](uint32_t value) {
+        return getReach(tensors[value], uint64_t(placeOf[value]->offset),
+                        placeOf[value]->root);
+      })));
 }
 
 std::vector<LaneStep> ShapeInstance::placeInLanes(uint32_t lanes) const {
-  const wire::Plan &plan = program.plan();
-  std::vector<StepAccess> accesses;
+  std::vector<StepAccess> accesses = collectAccesses([&](uint32_t value) {
+    const Tensor &t = tensors[value];
+    return getReach(t, reinterpret_cast<uintptr_t>(t.data), 0);
+  });
   std::vector<bool> leavesRoom;
-  for (const PreparedStep &step : steps) {
-    StepAccess &access = accesses.emplace_back();
-    forEachOperand(*step.wire, [&](uint32_t value, bool isWrite) {
-      // Nothing writes weights.
-      const wire::Value &root = *plan.values()->Get(rootOf(plan, value));
-      if (root.kind() == ValueKind::Weight)
-        return;
-      const Tensor &t = tensors[value];
-      (isWrite ? access.writes : access.reads)
-          .push_back(getReach(t, reinterpret_cast<uintptr_t>(t.data)));
-    });
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const PreparedStep &step = steps[i];
     // There is one scratch memory; no tensor lies at 0.
     if (step.command->scratchBytes() > step.ownScratchBytes)
-      access.writes.push_back({0, 1});
+      accesses[i].writes.push_back({0, 1});
     leavesRoom.push_back(step.wire->command_type() == wire::Command::Attention);
   }
   Dependencies dependencies = findDependencies(accesses);
@@ -179,10 +182,10 @@ std::vector<LaneStep> ShapeInstance::placeInLanes(uint32_t lanes) const {
   return assignLanes(dependencies, lanes);
 }
 
-void ShapeInstance::placeArena(const EntryPoint &entry, uint32_t lanes) {
+void ShapeInstance::placeArena(uint32_t lanes) {
   std::vector<uint32_t> firsts(tensors.size(), UINT32_MAX);
   if (lanes > 1) {
-    std::vector<uint32_t> starts = findFirstSteps(entry);
+    std::vector<uint32_t> starts = findFirstSteps();
     for (uint32_t i = 0; i < starts.size(); ++i)
       forEachOperand(*entry.wire->steps()->Get(i),
                      [&](uint32_t value, bool isWrite) {

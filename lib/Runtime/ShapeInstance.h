@@ -104,15 +104,19 @@ private:
   };
   void useValue(uint32_t value);
   /// Gives every arena buffer its place, for steps in so many lanes.
-  void placeArena(const EntryPoint &entry, uint32_t lanes);
+  void placeArena(uint32_t lanes);
+  /// What each step reads and writes, weights left out.
+  std::vector<StepAccess> collectAccesses(
+      const std::function<ByteRange(uint32_t value)> &getRange) const;
   /// For each step its number, or an earlier one before which it will not run
   /// even in lanes.
-  std::vector<uint32_t> findFirstSteps(const EntryPoint &entry) const;
+  std::vector<uint32_t> findFirstSteps() const;
   void prepare(PreparedStep &step);
   /// Behind what is placed in the arena so far.
   void placeOwnScratch(PreparedStep &step, int64_t bytes);
 
   const Program &program;
+  const EntryPoint &entry;
   std::vector<int64_t> key;
   Sizes sizes;
   /// Indexed by the plan's values; those of other entry points stay empty.
