@@ -20,8 +20,9 @@ using namespace fp8c::rt::cuda;
 /// Blocks that a grid may have in its first dim.
 static constexpr int64_t kMaxGrid = INT32_MAX;
 /// Threads for each multiprocessor of a grid that may start early. A smaller
-/// one that does lands on few of them (measured: up to 30 % slower).
-static constexpr int64_t kEarlyThreads = 240;
+/// one that does lands on few of them (measured: up to 30 % slower), unless it
+/// has few blocks anyway.
+static constexpr int64_t kEarlyThreads = 240, kFewBlocks = 4;
 /// Lanes of recorded calls unless the caller says more.
 static constexpr uint32_t kLanes = 4;
 
@@ -44,7 +45,8 @@ public:
     grid = uint32_t(std::min(blocks, kMaxGrid));
     isDependent =
         kernel.dependent() &&
-        blocks * threads >= kEarlyThreads * queue.device.multiprocessors();
+        (blocks <= kFewBlocks ||
+         blocks * threads >= kEarlyThreads * queue.device.multiprocessors());
     queue.program.allowShared(index, step.scratch);
   }
   void run() override {
