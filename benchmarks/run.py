@@ -214,6 +214,9 @@ class Bench:
         sys.stdin.readline()
         for result in self.measure_gpu(name, shape, *prepared):
             print(json.dumps(result), flush=True)
+        # It ends when nothing is measured any more: that takes the GPU's time.
+        print("done", flush=True)
+        sys.stdin.readline()
 
     def gpu(self, parts, jobs):
         """Prepares parts in parallel, so many at a time, then measures them one after the other."""
@@ -230,8 +233,12 @@ class Bench:
                 for line in worker.stdout:
                     if line.startswith("{"):
                         yield json.loads(line)
+                    elif line == "done\n":
+                        break
             for worker in workers:
-                worker.communicate()
+                worker.stdin.close()
+            for worker in workers:
+                worker.wait()
 
     def rounds(self, least=3):
         start, count = time.perf_counter(), 0
