@@ -138,6 +138,20 @@ static void fitRows(LaunchShape &shape, const RowProgram &program,
   choices.apply("wave", shape.wave);
 }
 
+bool codegen::writesZeros(const RowProgram &program, unsigned result) {
+  const int64_t vector = program.getVectorDim();
+  ArrayRef<int64_t> loops = program.getResultLoops(result);
+  // A single row may be done as any elements that lie densely.
+  auto isRows = [&](int64_t loop) {
+    return loop >= 0 && loop != vector && program.getDims()[loop].size != 1;
+  };
+  return vector >= 0 && !loops.empty() && loops.back() == vector &&
+         program.getNumOuter() + 1 >= program.getDims().size() &&
+         (vector >= program.getNumOuter() ||
+          program.getNumOuter() == program.getDims().size()) &&
+         llvm::any_of(loops, isRows);
+}
+
 LaunchShape LaunchShape::choose(const RowProgram &program,
                                 const Target &target) {
   LaunchShape shape;

@@ -23,6 +23,14 @@ namespace fp8c::codegen {
 /// choices are made, so that they can be measured.
 inline constexpr llvm::StringLiteral kLaunchAttr = "fp8.launch";
 
+/// An attribute of a plan.kernel: for each result the zeros that follow each of
+/// its rows.
+inline constexpr llvm::StringLiteral kZerosAttr = "fp8.zeros";
+
+/// Whether a kernel for a GPU can write the zeros that follow the rows of a
+/// result: each row of it is a task, or its end is that of one.
+bool writesZeros(const RowProgram &program, unsigned result);
+
 /// What is expected instead, for an error; empty where `choices` are right.
 std::string checkLaunchChoices(mlir::DictionaryAttr choices);
 

@@ -195,6 +195,50 @@ void GpuKernel::emitTasks(Value tasks) {
   frames.pop_back();
 }
 
+void GpuKernel::writeZeros() {
+  auto zeros =
+      program.getBody()->getParentOp()->getAttrOfType<DenseI64ArrayAttr>(
+          kZerosAttr);
+  if (!zeros)
+    return;
+  const unsigned dim = program.getVectorDim();
+  for (unsigned result = 0; result < zeros.size(); ++result) {
+    if (zeros[result] == 0 || !writesZeros(program, result))
+      continue;
+    const unsigned operand = program.getNumInputs() + result;
+    Type element = lower(program.getOperands()[operand].type.getElementType());
+    Value size = extent(dim);
+    auto write = [&] {
+      Value mine =
+          arith::ExtUIOp::create(builder, loc, builder.getI64Type(), thread);
+      Value from = arith::AddIOp::create(builder, loc, size, mine);
+      Value to =
+          arith::AddIOp::create(builder, loc, size, integer(zeros[result]));
+      auto loop = scf::ForOp::create(builder, loc, from, to,
+                                     integer(shape.group), ValueRange{});
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(loop.getBody()->getTerminator());
+      llvm::SaveAndRestore restoreWidth(width, 1u);
+      llvm::SaveAndRestore restoreIndex(indices[dim], loop.getInductionVar());
+      SmallVector<Lanes> at;
+      for (int64_t index : program.getResultLoops(result))
+        at.push_back({index < 0 ? integer(0) : indices[index], Lanes::Uniform});
+      storeMemory(pointer(pointers[operand], element,
+                          offsetOf(operand, at).first.value),
+                  element,
+                  arith::ConstantOp::create(builder, loc,
+                                            builder.getZeroAttr(element)));
+    };
+    // A piece of a row that is not its last has no end.
+    if (Value end = pieces[dim].second)
+      emitIf(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, end,
+                                   size),
+             write);
+    else
+      write();
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The loop along the vector dim
 //===----------------------------------------------------------------------===//

@@ -31,6 +31,8 @@ private:
   // Blocks, groups and loops (GpuKernel.cpp).
   void emitTasks(mlir::Value tasks);
   mlir::Value inOrder(mlir::Value number, mlir::Value count);
+  /// The zeros that follow this row in results that want some.
+  void writeZeros();
   mlir::Value buildTasks();
   std::pair<mlir::Value, mlir::Value> divideTask(mlir::Value task,
                                                  mlir::Value count) override;

@@ -206,6 +206,7 @@ void GpuKernel::emitRow(Value row, Value end, DimSet bound) {
     mustIssue = true;
   }
   emitActions(program.getActions(), bound | DimSet(1) << dim);
+  writeZeros();
   if (usesStages) {
     if (mustIssue) {
       NVVM::Barrier0Op::create(builder, loc);
@@ -227,14 +228,17 @@ void GpuKernel::emitBody(DimSet bound) {
   // Scalars come early: who waits for memory waits once.
   if (mainWidth > 1 && (shape.rows > 1 || shape.readsAhead))
     hoist(program.getActions(), bound, /*readsOnly=*/true);
-  if (shape.rows == 1)
-    return KernelBuilder::emitBody(bound);
+  if (shape.rows == 1) {
+    KernelBuilder::emitBody(bound);
+    return writeZeros();
+  }
   unsigned dim = program.getTaskDims().back().dim;
   auto [from, to] = pieces[dim];
   if (isSingle) {
     pieces[dim] = {};
     indices[dim] = from;
     KernelBuilder::emitBody(bound | DimSet(1) << dim);
+    writeZeros();
     indices[dim] = nullptr;
     return;
   }

@@ -37,17 +37,25 @@ void Entry::nameCommand(Operation *command, Operation *op) {
                                 builder.getStringAttr(llvm::join(names, "+")));
 }
 
+Entry::Padded *Entry::findPadded(const Layout &layout) {
+  auto it = padded.find(layout.root);
+  return it == padded.end() || it->second.isCleared ? nullptr : &it->second;
+}
+
+void Entry::fillEnds(Padded &rows, Value result) {
+  rows.isCleared = true;
+  Value ends = getBuffer(rows.ends, getElementTypeOrSelf(result));
+  plan::FillOp::create(builder, result.getLoc(), ends, 0)
+      ->setDiscardableAttr(fp8::kNodeAttr, builder.getStringAttr("padding"));
+}
+
 const Layout &Entry::define(Value result) {
   auto it = placements.find(result);
   const Layout &layout = layouts[result] =
       it != placements.end() ? it->second : allocate(result);
-  if (auto rows = padded.find(layout.root);
-      rows != padded.end() && !rows->second.isCleared) {
-    rows->second.isCleared = true;
-    Value ends = getBuffer(rows->second.ends, getElementTypeOrSelf(result));
-    plan::FillOp::create(builder, result.getLoc(), ends, 0)
-        ->setDiscardableAttr(fp8::kNodeAttr, builder.getStringAttr("padding"));
-  }
+  if (Padded *rows = findPadded(layout);
+      rows && !result.getDefiningOp<fp8::KernelOp>())
+    fillEnds(*rows, result);
   return layout;
 }
 
@@ -206,10 +214,29 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
   bool backwards = !target.isCPU() &&
                    sweeps.isBackwards(ArrayRef(operands).take_front(numReads));
   sweeps.note(operands, backwards);
+  // Where the results' padded rows are rows of their own.
+  SmallVector<int64_t> zeros;
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    const Layout &operand = operands[numReads + i];
+    Padded *rows = findPadded(operand);
+    bool isRow = rows && rows->value == result &&
+                 isConstantIntValue(operand.sizes.back(), rows->size);
+    zeros.push_back(isRow ? rows->zeros : 0);
+  }
+  bool hasZeros = llvm::any_of(zeros, [](int64_t count) { return count > 0; });
   Kernel *kernel = kernels.get(op, body.empty() ? op.getBody() : body, unitDims,
-                               getChoices(op, backwards));
+                               getChoices(op, backwards),
+                               hasZeros ? builder.getDenseI64ArrayAttr(zeros)
+                                        : DenseI64ArrayAttr());
   if (!kernel)
     return failure();
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    Padded *rows = findPadded(operands[numReads + i]);
+    if (rows && zeros[i] && codegen::writesZeros(kernel->program, i))
+      rows->isCleared = true;
+    else if (rows)
+      fillEnds(*rows, result);
+  }
 
   Location loc = op.getLoc();
   SmallVector<Value> sizes;

@@ -51,6 +51,15 @@ public:
   mlir::LogicalResult run();
 
 private:
+  /// Padded rows: all of them, the ends that are zeros, and the value that is
+  /// the rows without their ends.
+  struct Padded {
+    Layout whole, ends;
+    mlir::Value value;
+    int64_t size = 0, zeros = 0;
+    bool isCleared = false;
+  };
+
   // Signature: Entry.cpp.
   mlir::LogicalResult makeInputs();
   mlir::LogicalResult makeOutputs();
@@ -116,8 +125,11 @@ private:
   void convertConcat(mlir::tensor::ConcatOp op);
   void convertInsert(mlir::tensor::InsertSliceOp op);
   mlir::LogicalResult convertFill(mlir::Operation *op, mlir::Attribute value);
+  /// The padding of rows of this layout that are not cleared yet, or null.
+  Padded *findPadded(const Layout &layout);
+  void fillEnds(Padded &rows, mlir::Value result);
   /// The layout that a producer writes its result to. The ends of padded rows
-  /// become zeros before.
+  /// become zeros before, unless a kernel writes them.
   const Layout &define(mlir::Value result);
   /// The slice of `whole` that operand `number` of a concatenation is.
   Layout getConcatSlice(mlir::tensor::ConcatOp op, unsigned number,
@@ -148,11 +160,7 @@ private:
   /// Slots that the fill at the start clears.
   llvm::DenseSet<mlir::Value> cleared;
   Sweeps sweeps;
-  /// Padded rows, by their buffers: all of them, and the ends that are zeros.
-  struct Padded {
-    Layout whole, ends;
-    bool isCleared = false;
-  };
+  /// By their buffers.
   llvm::DenseMap<mlir::Value, Padded> padded;
   /// The launch choices of kernels that compute the same sums, by
   /// fp8::kSameSumsAttr.

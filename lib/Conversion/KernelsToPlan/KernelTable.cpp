@@ -53,9 +53,11 @@ static void appendKey(Region &region, DenseMap<Value, uintptr_t> &numbers,
 }
 
 Kernel *KernelTable::get(fp8::KernelOp op, Region &body,
-                         ArrayRef<int64_t> unitDims, DictionaryAttr own) {
+                         ArrayRef<int64_t> unitDims, DictionaryAttr own,
+                         DenseI64ArrayAttr zeros) {
   SmallVector<uintptr_t, 0> key(unitDims);
   key.push_back(reinterpret_cast<uintptr_t>(own.getAsOpaquePointer()));
+  key.push_back(reinterpret_cast<uintptr_t>(zeros.getAsOpaquePointer()));
   DenseMap<Value, uintptr_t> numbers;
   appendKey(body, numbers, key);
   StringRef text(reinterpret_cast<const char *>(key.data()),
@@ -74,6 +76,8 @@ Kernel *KernelTable::get(fp8::KernelOp op, Region &body,
   if (!launch.empty())
     outlined.get()->setDiscardableAttr(
         codegen::kLaunchAttr, launch.getDictionary(builder.getContext()));
+  if (zeros)
+    outlined.get()->setDiscardableAttr(codegen::kZerosAttr, zeros);
   IRMapping mapping;
   body.cloneInto(&outlined->getBody(), mapping);
   outlined->walk(

@@ -33,9 +33,11 @@ public:
 
   /// The kernel with this body of `op`, perhaps with merged dims, and operands
   /// of these unit dims. An error has been reported where there is none. `own`:
-  /// choices for it alone, if any; those for all go before.
+  /// choices for it alone, if any; those for all go before. `zeros`: its
+  /// codegen::kZerosAttr, if any.
   Kernel *get(fp8::KernelOp op, mlir::Region &body,
-              llvm::ArrayRef<int64_t> unitDims, mlir::DictionaryAttr own);
+              llvm::ArrayRef<int64_t> unitDims, mlir::DictionaryAttr own,
+              mlir::DenseI64ArrayAttr zeros);
 
 private:
   mlir::ModuleOp module;

@@ -219,7 +219,15 @@ void Entry::placePadded(fp8::ScaledMatmulOp op) {
       allocate({sizes[0], arith.constant(wide)}, lhs.getElementType(), "");
   Layout layout = rows.ends = rows.whole;
   layout.sizes[1] = sizes[1];
-  rows.ends.sizes[1] = arith.constant(wide - size);
+  rows.value = op.getLhs();
+  while (Operation *made = rows.value.getDefiningOp()) {
+    if (!isView(made))
+      break;
+    rows.value = made->getOperand(0);
+  }
+  rows.size = size;
+  rows.zeros = wide - size;
+  rows.ends.sizes[1] = arith.constant(rows.zeros);
   rows.ends.offset = arith.constant(size);
   auto options = [&](StringRef name) {
     return remark::RemarkOpts::name(name)
