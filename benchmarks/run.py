@@ -143,12 +143,15 @@ class Bench:
     def measure_gpu(self, name, shape, path, measured, peers):
         """Rows of a case: device time in graphs, of blocks and models that of a call without them and the host's too."""
         import gpu
+        import torch
 
         package = self.load_gpu(path)
         if name.endswith("first_call"):
             yield self.first_calls(name, shape, package)
             return
         is_fused, is_model = measured.limit_bytes is not None, measured.name.startswith(("six_linears", "dit", "model"))
+        check = package.bind(*measured.args)
+        first = [result.clone() for result in check()]
         race = gpu.Race({"fp8c": package, **peers}, measured.args, measured.limit_bytes, 64 if is_fused else 8)
         # Kernels are short; blocks are measured after a rest, since a GPU that was busy for long is slower.
         least, rest_s = (15, 0.0) if is_fused else (9, gpu.Peer.REST_S)
@@ -169,6 +172,9 @@ class Bench:
             return result
 
         device = race.run(self.rounds(least), rest_s=rest_s)
+        for before, after in zip(first, check()):
+            before, after = (result.reshape(-1).view(torch.uint8) for result in (before, after))
+            assert torch.equal(before, after), f"{name}: calls give different bytes"
         if not is_model:
             yield compare(name.rsplit("/", 1)[0] if is_fused else name, device)
             return
@@ -225,6 +231,7 @@ class Bench:
             workers = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--worker", *part], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True) for part in parts[first:first + jobs]]
             ready = [worker for worker in workers if "ready\n" in worker.stdout]
+            print(f"{len(ready)} of {len(workers)} parts are ready", file=sys.stderr, flush=True)
             while self.after and not self.after.exists():
                 time.sleep(0.1)
             for worker in ready:
