@@ -102,15 +102,16 @@ LogicalResult PlanBuilder::writeCommand(Operation *op) {
     auto command = launch(launchOp);
     if (failed(command))
       return failure();
+    SmallVector<Value> writes(launchOp.getWrites());
+    llvm::append_range(writes, launchOp.getZeros());
     return pushStep(op, wire::Command::Launch, *command, launchOp.getReads(),
-                    launchOp.getWrites());
+                    writes);
   }
   if (auto product = dyn_cast<MatmulOp>(op)) {
     SmallVector<Value> reads{product.getA(), product.getB()};
     for (Value optional :
          {product.getBias(), product.getAScale(), product.getBScale(),
-          product.getResultScale(), product.getBDecode(),
-          product.getAPadded()})
+          product.getResultScale(), product.getBDecode(), product.getAPadded()})
       if (optional)
         reads.push_back(optional);
     SmallVector<Value> writes{product.getD()};

@@ -11,7 +11,8 @@
 // CHECK: %[[ALL:.*]] = plan.alloc[%{{.*}}] : memref<?x272xf8E4M3FN>
 
 // CHECK: %[[ROWS:.*]] = plan.view %[[ALL]] offset %c0{{.*}} strides[%c272{{.*}}, %c1
-// CHECK: plan.launch @k0 {{.*}} writes(%[[ROWS]])
+// CHECK: %[[ENDS:.*]] = plan.view %[[ALL]] offset %c257{{.*}} sizes[%{{.*}}, %c15{{.*}}] strides[%c272{{.*}}, %c1{{.*}}]
+// CHECK: plan.launch @k0 {{.*}} writes(%[[ROWS]]) zeros(%[[ENDS]])
 // CHECK: plan.matmul({{.*}}) into {{.*}} a_padded %[[ALL]]
 // CPU-LABEL: plan.entry @kernel
 // CPU-NOT: a_padded

@@ -230,12 +230,15 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
                                         : DenseI64ArrayAttr());
   if (!kernel)
     return failure();
+  SmallVector<Value> ends;
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     Padded *rows = findPadded(operands[numReads + i]);
-    if (rows && zeros[i] && codegen::writesZeros(kernel->program, i))
+    if (rows && zeros[i] && codegen::writesZeros(kernel->program, i)) {
       rows->isCleared = true;
-    else if (rows)
+      ends.push_back(getBuffer(rows->ends, getElementTypeOrSelf(result)));
+    } else if (rows) {
       fillEnds(*rows, result);
+    }
   }
 
   Location loc = op.getLoc();
@@ -278,7 +281,8 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
       nameCommand(plan::FillOp::create(builder, loc, writes[result], 0), op);
   }
   nameCommand(plan::LaunchOp::create(builder, loc, kernel->op.getSymName(),
-                                     reads, writes, sizes, tasks, scratch),
+                                     reads, writes, ends, sizes, tasks,
+                                     scratch),
               op);
   return success();
 }

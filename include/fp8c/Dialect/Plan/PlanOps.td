@@ -145,13 +145,13 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterf
     `sizes` is the size block that the kernel reads: the extents of its iteration space, then for each operand (reads,
     then writes) the strides of all its dims, then the captured indices. `tasks` units of work may be distributed in any
     partition; `scratch` bytes belong to one thread. On a GPU a task is a block's and
-    `scratch` is its dynamic shared memory.
+    `scratch` is its dynamic shared memory. `zeros` are the ends of padded rows that the kernel writes too.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$reads, Variadic<AnyMemRef>:$writes,
-    Variadic<Index>:$sizes, Index:$tasks, Index:$scratch);
+    Variadic<AnyMemRef>:$zeros, Variadic<Index>:$sizes, Index:$tasks, Index:$scratch);
   let assemblyFormat = [{
-    $kernel `reads` `(` $reads `)` `writes` `(` $writes `)` `sizes` `[` $sizes `]` `tasks` $tasks `scratch` $scratch
-    attr-dict `:` `(` type($reads) `)` `->` `(` type($writes) `)`
+    $kernel `reads` `(` $reads `)` `writes` `(` $writes `)` (`zeros` `(` $zeros^ `)`)? `sizes` `[` $sizes `]` `tasks` $tasks `scratch` $scratch
+    attr-dict `:` `(` type($reads) `)` `->` `(` type($writes) `)` (`zeros` type($zeros)^)?
   }];
 }
 
