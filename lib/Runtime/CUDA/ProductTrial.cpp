@@ -23,7 +23,8 @@ static constexpr int kRounds = 3;
 static constexpr double kRoundSeconds = 300e-6;
 /// The host puts one product into the stream in less.
 static constexpr double kLaunchSeconds = 15e-6;
-/// Another candidate is faster than the first if its time is below this share.
+/// Another candidate is faster than the first if its time is below this share
+/// in every round.
 static constexpr double kClearly = 0.98;
 
 ProductData ProductData::of(const MatmulArgs &args, void *workspace) {
@@ -145,15 +146,24 @@ size_t fp8c::rt::cuda::findFastest(
       least = std::min(least, seconds[i] = measure(i, 2));
   const int calls =
       int(std::clamp(kRoundSeconds / std::max(least, 1e-9), 3.0, 24.0));
-  // Far slower ones are not measured again.
+  // Far slower ones are not measured again. The first one always is: a host
+  // that was busy for a moment must not lose it.
   constexpr double kFarSlower = 1.3;
   std::vector<double> best(count, HUGE_VAL);
-  for (int round = 0; round < kRounds; ++round)
-    for (size_t i = 0; i < count; ++i)
-      if (seconds[i] < kFarSlower * least)
-        best[i] = std::min(best[i], measure(i, calls));
-  const size_t fastest =
-      size_t(std::min_element(best.begin(), best.end()) - best.begin());
+  std::vector<bool> isFaster(count, true);
+  for (int round = 0; round < kRounds; ++round) {
+    const double first = measure(0, calls);
+    for (size_t i = 1; i < count; ++i) {
+      const double time =
+          seconds[i] < kFarSlower * least ? measure(i, calls) : HUGE_VAL;
+      best[i] = std::min(best[i], time);
+      isFaster[i] = isFaster[i] && time < kClearly * first;
+    }
+  }
+  size_t fastest = 0;
+  for (size_t i = 1; i < count; ++i)
+    if (isFaster[i] && (fastest == 0 || best[i] < best[fastest]))
+      fastest = i;
   queue.device.wait();
-  return best[fastest] < kClearly * best[0] ? fastest : 0;
+  return fastest;
 }
