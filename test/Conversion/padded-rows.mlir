@@ -50,3 +50,34 @@ func.func @input(%x: tensor<?x257xf8E4M3FN> {fp8.name = "x", fp8.dims = ["s", 25
   %y = fp8.scaled_matmul(%x by %one <?x?>, %w by %one <?x?>) : tensor<?x257xf8E4M3FN>, tensor<1x1xf32>, tensor<257x512xf8E4M3FN>, tensor<1x1xf32> -> tensor<?x512xbf16>
   return %y : tensor<?x512xbf16>
 }
+
+// -----
+
+// Some of the rows have zeros after them as all have.
+
+// CHECK-LABEL: plan.entry @slice
+// CHECK: %[[ALL:.*]] = plan.alloc : memref<64x272xf8E4M3FN>
+// CHECK: plan.matmul({{.*}}) into {{.*}} a_padded %[[ALL]]
+// CHECK: %[[SOME:.*]] = plan.view %[[ALL]] offset %{{.*}} sizes[%c32{{.*}}, %c272{{.*}}] strides[%c272
+// CHECK: plan.matmul({{.*}}) into {{.*}} a_padded %[[SOME]]
+// REMARK-COUNT-2: the left operand's rows of 257 lie 272 apart
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+func.func @slice(%x: tensor<64x257xf32> {fp8.name = "x", fp8.dims = [64, 257]}, %w: tensor<257x512xf8E4M3FN> {fp8.name = "w", fp8.dims = [257, 512]},
+    %one: tensor<1x1xf32> {fp8.name = "one", fp8.dims = [1, 1]}) -> (tensor<64x512xbf16> {fp8.name = "y"}, tensor<32x512xbf16> {fp8.name = "z"}) {
+  %q = fp8.kernel (%a = %x : tensor<64x257xf32>) -> (tensor<64x257xf8E4M3FN>) {
+    %e = tensor.empty() : tensor<64x257xf8E4M3FN>
+    %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<64x257xf32>) outs(%e : tensor<64x257xf8E4M3FN>) {
+    ^bb0(%p: f32, %o: f8E4M3FN):
+      %0 = fp8.cast %p : f32 to f8E4M3FN
+      linalg.yield %0 : f8E4M3FN
+    } -> tensor<64x257xf8E4M3FN>
+    fp8.yield %t : tensor<64x257xf8E4M3FN>
+  }
+  %y = fp8.scaled_matmul(%q by %one <?x?>, %w by %one <?x?>) : tensor<64x257xf8E4M3FN>, tensor<1x1xf32>, tensor<257x512xf8E4M3FN>, tensor<1x1xf32> -> tensor<64x512xbf16>
+  %s = tensor.extract_slice %q[16, 0] [32, 257] [1, 1] : tensor<64x257xf8E4M3FN> to tensor<32x257xf8E4M3FN>
+  %z = fp8.scaled_matmul(%s by %one <?x?>, %w by %one <?x?>) : tensor<32x257xf8E4M3FN>, tensor<1x1xf32>, tensor<257x512xf8E4M3FN>, tensor<1x1xf32> -> tensor<32x512xbf16>
+  return %y, %z : tensor<64x512xbf16>, tensor<32x512xbf16>
+}

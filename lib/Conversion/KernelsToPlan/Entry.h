@@ -51,10 +51,10 @@ public:
   mlir::LogicalResult run();
 
 private:
-  /// Padded rows: all of them, the ends that are zeros, and the value that is
-  /// the rows without their ends.
+  /// Padded rows: the ends that are zeros, and the value that is the rows
+  /// without their ends.
   struct Padded {
-    Layout whole, ends;
+    Layout ends;
     mlir::Value value;
     int64_t size = 0, zeros = 0;
     bool isCleared = false;
@@ -93,6 +93,8 @@ private:
   void placeStore(fp8::GlobalStoreOp op);
   void placeAttention(fp8::AttentionOp op);
   void placeAmaxSlots();
+  /// Whether the library wants longer rows of the left operand.
+  bool wantsPadding(fp8::ScaledMatmulOp op);
   /// Has what makes the left operand of a product write rows that are as long
   /// as the library wants them, with zeros at their ends.
   void placePadded(fp8::ScaledMatmulOp op);

@@ -16,7 +16,6 @@
 #include "Entry.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -201,60 +200,44 @@ void Entry::placeAmaxSlots() {
   }
 }
 
-void Entry::placePadded(fp8::ScaledMatmulOp op) {
+bool Entry::wantsPadding(fp8::ScaledMatmulOp op) {
   // Products of fewer weights run in kernels that take any rows.
   constexpr int64_t kLeastElements = 1 << 16;
   auto lhs = cast<RankedTensorType>(op.getLhs().getType());
   auto rhs = cast<RankedTensorType>(op.getRhs().getType());
-  const int64_t unit = target.libraryAlignment;
-  if (target.isCPU() || lhs.getRank() != 2 || lhs.isDynamicDim(1) ||
-      lhs.getDimSize(1) % unit == 0 ||
-      (rhs.hasStaticShape() && rhs.getNumElements() < kLeastElements))
+  return !target.isCPU() && lhs.getRank() == 2 && !lhs.isDynamicDim(1) &&
+         lhs.getDimSize(1) % target.libraryAlignment != 0 &&
+         (!rhs.hasStaticShape() || rhs.getNumElements() >= kLeastElements);
+}
+
+void Entry::placePadded(fp8::ScaledMatmulOp op) {
+  if (!wantsPadding(op))
     return;
   SizeArith &arith = shapes.arith;
-  const int64_t size = lhs.getDimSize(1), wide = llvm::alignTo(size, unit);
+  Type element = getElementTypeOrSelf(op.getLhs());
   Sizes sizes = shapes.sizes(op.getLhs());
   Padded rows;
-  rows.whole =
-      allocate({sizes[0], arith.constant(wide)}, lhs.getElementType(), "");
-  Layout layout = rows.ends = rows.whole;
-  layout.sizes[1] = sizes[1];
   rows.value = op.getLhs();
   while (Operation *made = rows.value.getDefiningOp()) {
     if (!isView(made))
       break;
     rows.value = made->getOperand(0);
   }
-  rows.size = size;
-  rows.zeros = wide - size;
+  rows.size = cast<RankedTensorType>(op.getLhs().getType()).getDimSize(1);
+  const int64_t wide = llvm::alignTo(rows.size, target.libraryAlignment);
+  rows.zeros = wide - rows.size;
+  Layout layout = allocate({sizes[0], arith.constant(wide)}, element, "");
+  layout.sizes[1] = sizes[1];
+  rows.ends = layout;
   rows.ends.sizes[1] = arith.constant(rows.zeros);
-  rows.ends.offset = arith.constant(size);
-  auto options = [&](StringRef name) {
-    return remark::RemarkOpts::name(name)
-        .category("fp8-convert-to-plan")
-        .function(func.getName());
-  };
-  auto describe = [&](remark::detail::InFlightRemark &&remark)
-      -> remark::detail::InFlightRemark {
-    auto node = op->getAttrOfType<StringAttr>(fp8::kNodeAttr);
-    remark << remark::metric("Node", node ? node.getValue() : StringRef())
-           << remark::metric("K", size) << remark::metric("Padded", wide);
-    return std::move(remark);
-  };
+  rows.ends.offset = arith.constant(rows.size);
+  Value root = layout.root;
   if (tryPlace(op.getLhs(), std::move(layout))) {
-    padded[rows.whole.root] = rows;
-    describe(remark::passed(op.getLoc(), options("padded-rows")))
-        << remark::add("the left operand's rows of {0} lie {1} apart, with "
-                       "zeros between",
-                       size, wide)
-        << remark::reason("the library takes rows of multiples of {0}", unit);
+    padded[root] = rows;
     return;
   }
-  rootSizes.erase(rows.whole.root);
-  rows.whole.root.getDefiningOp()->erase();
-  describe(remark::missed(op.getLoc(), options("padded-rows")))
-      << remark::add("the left operand is copied to longer rows at each call")
-      << remark::reason("what makes it writes elsewhere, or is outside");
+  rootSizes.erase(root);
+  root.getDefiningOp()->erase();
 }
 
 void Entry::place() {

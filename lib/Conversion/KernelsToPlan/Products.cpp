@@ -92,11 +92,41 @@ LogicalResult Entry::convertMatmul(fp8::MatmulOp op) {
 }
 
 Value Entry::getPadded(fp8::ScaledMatmulOp op) {
-  const Layout &rows = layouts.find(op.getLhs())->second;
-  auto it = padded.find(rows.root);
-  if (it == padded.end())
+  if (!wantsPadding(op))
     return {};
-  return getBuffer(it->second.whole, getElementTypeOrSelf(op.getLhs()));
+  Layout rows = layouts.find(op.getLhs())->second;
+  const int64_t size =
+      cast<RankedTensorType>(op.getLhs().getType()).getDimSize(1);
+  const int64_t wide = llvm::alignTo(size, target.libraryAlignment);
+  // All of the rows, or some of them; other views have no zeros after theirs.
+  auto it = padded.find(rows.root);
+  const bool isPadded = it != padded.end() && it->second.size == size &&
+                        isConstantIntValue(rows.strides[0], wide) &&
+                        isConstantIntValue(rows.strides[1], 1);
+  auto options = remark::RemarkOpts::name("padded-rows")
+                     .category("fp8-convert-to-plan")
+                     .function(func.getName());
+  auto describe = [&](remark::detail::InFlightRemark &&remark)
+      -> remark::detail::InFlightRemark {
+    auto node = op->getAttrOfType<StringAttr>(fp8::kNodeAttr);
+    remark << remark::metric("Node", node ? node.getValue() : StringRef())
+           << remark::metric("K", size) << remark::metric("Padded", wide);
+    return std::move(remark);
+  };
+  if (!isPadded) {
+    describe(remark::missed(op.getLoc(), options))
+        << remark::add("the left operand is copied to longer rows at each call")
+        << remark::reason("what makes it writes elsewhere, or is outside");
+    return {};
+  }
+  describe(remark::passed(op.getLoc(), options))
+      << remark::add("the left operand's rows of {0} lie {1} apart, with "
+                     "zeros between",
+                     size, wide)
+      << remark::reason("the library takes rows of multiples of {0}",
+                        target.libraryAlignment);
+  rows.sizes[1] = shapes.arith.constant(wide);
+  return getBuffer(rows, getElementTypeOrSelf(op.getLhs()));
 }
 
 void Entry::convertScaledMatmul(fp8::ScaledMatmulOp op) {
