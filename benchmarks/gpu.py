@@ -266,11 +266,15 @@ def taking_turns(path):
         setattr(owner, name, method)
 
 
+class NotReady(BaseException):
+    """No Exception: Inductor takes those of its choices' compilation for its own."""
+
+
 @contextlib.contextmanager
 def limited(seconds):
-    """Ends what runs in it after so long with a TimeoutError; in the main thread."""
+    """Ends what runs in it after so long with NotReady; in the main thread."""
     def stop(*_):
-        raise TimeoutError(f"not ready after {seconds:.0f} s")
+        raise NotReady(f"not ready after {seconds:.0f} s")
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:

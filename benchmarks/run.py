@@ -129,7 +129,7 @@ class Bench:
                     with torch.no_grad(), gpu.limited(self.patience):
                         function(*measured.args)
                     peers[peer] = function
-                except Exception as error:  # PyTorch has no product for some sizes
+                except (Exception, gpu.NotReady) as error:  # PyTorch has no product for some sizes
                     reason = re.sub(r"\s+", " ", str(error))
                     print(f"{name}: {peer}: {reason[:300]}", file=sys.stderr, flush=True)
                     measured.notes.append(f"without {peer}: {reason[:60]}")
