@@ -28,7 +28,7 @@ public:
   void build(llvm::StringRef name);
 
 private:
-  // Blocks, groups and loops (GpuKernel.cpp).
+  // Blocks and groups (GpuKernel.cpp).
   void emitTasks(mlir::Value tasks);
   mlir::Value inOrder(mlir::Value number, mlir::Value count);
   /// The zeros that follow this row in results that want some.
@@ -38,6 +38,9 @@ private:
                                                  mlir::Value count) override;
   mlir::Value getChunk(const TaskDim &dim) override;
   mlir::Value getParts(const TaskDim &dim) override;
+  void collectKept();
+
+  // Loops along vectors (Vectors.cpp).
   llvm::SmallVector<mlir::Value> getStarts(mlir::Value from);
   void emitVectorLoop(const Action &action, DimSet bound, mlir::Value from,
                       mlir::Value to) override;
@@ -45,7 +48,6 @@ private:
                  mlir::Value to);
   void emitUnrolled(const Action &action, DimSet bound, mlir::Value from);
   Lanes keepPacked(Lanes lanes);
-  void collectKept();
   void save(unsigned index) override;
   Lanes loadSaved(unsigned index) override;
 
