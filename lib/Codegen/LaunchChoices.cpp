@@ -61,8 +61,8 @@ static constexpr unsigned kAll = 1 << 20;
 static constexpr int64_t kAny = INT64_MAX;
 
 /// Measured on an H200 at rows of 1152, 2048, 4096 and 14336 elements
-/// (tools/dev/tune_kernels.py measures others; docs/gpu.md has the times). The
-/// first line that fits counts.
+/// (tools/dev/tune_kernels.py measures others; docs/gpu-measured.md has the
+/// times). The first line that fits counts.
 static constexpr RowDefaults kRowDefaults[] = {
     // modulates, pairs, reductions, upTo, perThread, rows, resident, readsAhead
     {false, false, 0, 1536, 36, 1, 0, true},
