@@ -8,47 +8,43 @@
 
 #include "../../../lib/Runtime/Lanes.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 using namespace fp8c::rt;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using Steps = std::vector<uint32_t>;
 
 TEST(Dependencies, ReadAfterWriteAndBack) {
   // Write, read, read, write again, read a part.
-  EXPECT_THAT(findDependencies({{{}, {{0, 8}}},
-                                {{{0, 8}}, {{8, 16}}},
-                                {{{4, 8}}, {{16, 24}}},
-                                {{}, {{0, 8}}},
-                                {{{7, 8}}, {}}}),
-              ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0),
-                          ElementsAre(0, 1, 2), ElementsAre(3)));
+  EXPECT_EQ(findDependencies({{{}, {{0, 8}}},
+                              {{{0, 8}}, {{8, 16}}},
+                              {{{4, 8}}, {{16, 24}}},
+                              {{}, {{0, 8}}},
+                              {{{7, 8}}, {}}}),
+            (Dependencies{{}, {0}, {0}, {0, 1, 2}, {3}}));
 }
 
 TEST(Dependencies, PartsOfABuffer) {
-  EXPECT_THAT(findDependencies({{{}, {{0, 4}}},
-                                {{}, {{4, 8}}},
-                                {{{2, 6}}, {}},
-                                {{{8, 12}}, {}},
-                                {{}, {{8, 9}, {3, 4}}}}),
-              ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(0, 1), IsEmpty(),
-                          ElementsAre(0, 2, 3)));
+  EXPECT_EQ(findDependencies({{{}, {{0, 4}}},
+                              {{}, {{4, 8}}},
+                              {{{2, 6}}, {}},
+                              {{{8, 12}}, {}},
+                              {{}, {{8, 9}, {3, 4}}}}),
+            (Dependencies{{}, {}, {0, 1}, {}, {0, 2, 3}}));
 }
 
 TEST(Dependencies, InPlaceAndEmpty) {
-  EXPECT_THAT(
+  EXPECT_EQ(
       findDependencies(
           {{{{0, 4}}, {{0, 4}}}, {{{2, 2}}, {{3, 3}}}, {{{0, 4}}, {{0, 4}}}}),
-      ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(0)));
+      (Dependencies{{}, {}, {0}}));
 }
 
 TEST(Lanes, ChainStaysInOne) {
   for (const LaneStep &step : assignLanes({{}, {0}, {0, 1}, {2}}, 4)) {
     EXPECT_EQ(step.lane, 0u);
-    EXPECT_THAT(step.waits, IsEmpty());
+    EXPECT_EQ(step.waits, Steps{});
     EXPECT_FALSE(step.isAwaited);
   }
 }
@@ -57,16 +53,16 @@ TEST(Lanes, ForkAndJoin) {
   auto steps = assignLanes({{}, {0}, {0}, {1, 2}}, 4);
   EXPECT_EQ(steps[1].lane, 0u);
   EXPECT_EQ(steps[2].lane, 1u);
-  EXPECT_THAT(steps[2].waits, ElementsAre(0));
+  EXPECT_EQ(steps[2].waits, (Steps{0}));
   EXPECT_TRUE(steps[0].isAwaited);
   EXPECT_EQ(steps[3].lane, 0u);
-  EXPECT_THAT(steps[3].waits, ElementsAre(2));
+  EXPECT_EQ(steps[3].waits, (Steps{2}));
 }
 
 TEST(Lanes, OneLane) {
   for (const LaneStep &step : assignLanes({{}, {}, {0}, {1, 2}}, 1)) {
     EXPECT_EQ(step.lane, 0u);
-    EXPECT_THAT(step.waits, IsEmpty());
+    EXPECT_EQ(step.waits, Steps{});
   }
 }
 
@@ -104,9 +100,9 @@ TEST(Lanes, KeepEveryDependency) {
 
 TEST(Lanes, EarliestStarts) {
   // A chain of ten; 7 depends on nothing, 8 on it, and 9 joins.
-  EXPECT_THAT(
+  EXPECT_EQ(
       findEarliestStarts({{}, {0}, {1}, {2}, {3}, {4}, {5}, {}, {7}, {6, 8}}),
-      ElementsAre(0, 1, 2, 3, 4, 5, 6, 0, 1, 9));
+      (Steps{0, 1, 2, 3, 4, 5, 6, 0, 1, 9}));
 }
 
 TEST(Lanes, BesideRoom) {
@@ -117,12 +113,12 @@ TEST(Lanes, BesideRoom) {
   std::vector<bool> leavesRoom(steps.size());
   leavesRoom[3] = leavesRoom[6] = true;
   startBesideRoom(steps, leavesRoom);
-  EXPECT_THAT(steps[10], ElementsAre(0, 5));
-  EXPECT_THAT(steps[9], ElementsAre(8));
+  EXPECT_EQ(steps[10], (Steps{0, 5}));
+  EXPECT_EQ(steps[9], (Steps{8}));
   // Too late for 6: its result is needed there.
   Dependencies early{{}, {0}, {1}, {2}, {3}, {4}, {0}, {5, 6}, {7}, {8}};
   std::vector<bool> room(early.size());
   room[2] = room[5] = true;
   startBesideRoom(early, room);
-  EXPECT_THAT(early[6], ElementsAre(0, 4));
+  EXPECT_EQ(early[6], (Steps{0, 4}));
 }
