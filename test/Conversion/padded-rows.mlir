@@ -81,3 +81,37 @@ func.func @slice(%x: tensor<64x257xf32> {fp8.name = "x", fp8.dims = [64, 257]}, 
   %z = fp8.scaled_matmul(%s by %one <?x?>, %w by %one <?x?>) : tensor<32x257xf8E4M3FN>, tensor<1x1xf32>, tensor<257x512xf8E4M3FN>, tensor<1x1xf32> -> tensor<32x512xbf16>
   return %y, %z : tensor<64x512xbf16>, tensor<32x512xbf16>
 }
+
+// -----
+
+// A square value of which the left operand is the transpose: its own rows are
+// not those that zeros follow.
+
+// CHECK-NOT: fp8.zeros
+// CHECK-LABEL: plan.entry @turned
+// CHECK: %[[ENDS:.*]] = plan.view %[[ALL:.*]] offset %c257{{.*}} sizes[%c257{{.*}}, %c15{{.*}}] strides[%c272{{.*}}, %c1{{.*}}]
+// CHECK: plan.fill %[[ENDS]]
+// CHECK: plan.launch
+// CHECK-NOT: zeros
+// CHECK: plan.matmul({{.*}}) into {{.*}} a_padded %[[ALL]]
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+func.func @turned(%x: tensor<257x257xf32> {fp8.name = "x", fp8.dims = [257, 257]}, %r: tensor<257x257xf32> {fp8.name = "r", fp8.dims = [257, 257]}, %w: tensor<257x512xf8E4M3FN> {fp8.name = "w", fp8.dims = [257, 512]},
+    %one: tensor<1x1xf32> {fp8.name = "one", fp8.dims = [1, 1]}) -> (tensor<257x512xbf16> {fp8.name = "y"}) {
+  %q = fp8.kernel (%a = %x : tensor<257x257xf32>, %b = %r : tensor<257x257xf32>) -> (tensor<257x257xf8E4M3FN>) {
+    %e = tensor.empty() : tensor<257x257xf8E4M3FN>
+    %t = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %b : tensor<257x257xf32>, tensor<257x257xf32>) outs(%e : tensor<257x257xf8E4M3FN>) {
+    ^bb0(%p: f32, %k: f32, %o: f8E4M3FN):
+      %s = arith.addf %p, %k : f32
+      %0 = fp8.cast %s : f32 to f8E4M3FN
+      linalg.yield %0 : f8E4M3FN
+    } -> tensor<257x257xf8E4M3FN>
+    fp8.yield %t : tensor<257x257xf8E4M3FN>
+  }
+  %e = tensor.empty() : tensor<257x257xf8E4M3FN>
+  %qt = linalg.transpose ins(%q : tensor<257x257xf8E4M3FN>) outs(%e : tensor<257x257xf8E4M3FN>) permutation = [1, 0]
+  %y = fp8.scaled_matmul(%qt by %one <?x?>, %w by %one <?x?>) : tensor<257x257xf8E4M3FN>, tensor<1x1xf32>, tensor<257x512xf8E4M3FN>, tensor<1x1xf32> -> tensor<257x512xbf16>
+  return %y : tensor<257x512xbf16>
+}

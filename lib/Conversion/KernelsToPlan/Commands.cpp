@@ -220,7 +220,8 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
     const Layout &operand = operands[numReads + i];
     Padded *rows = findPadded(operand);
     bool isRow = rows && rows->value == result &&
-                 isConstantIntValue(operand.sizes.back(), rows->size);
+                 isConstantIntValue(operand.sizes.back(), rows->size) &&
+                 isConstantIntValue(operand.strides.back(), 1);
     zeros.push_back(isRow ? rows->zeros : 0);
   }
   bool hasZeros = llvm::any_of(zeros, [](int64_t count) { return count > 0; });
