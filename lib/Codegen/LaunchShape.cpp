@@ -181,6 +181,9 @@ LaunchShape LaunchShape::choose(const RowProgram &program,
     shape.groups = kBlock / 32;
   } else {
     unsigned widest = getVectorWidth(program);
+    // Those of the first kernel with the same sums, whatever else is read.
+    if (choices.get("sums").value_or(0))
+      choices.apply("width", widest);
     shape.width = widest;
     shape.flat = isElementwise && canFlatten(program);
     while (!shape.flat && !ShapedType::isDynamic(size) && size % shape.width)

@@ -234,6 +234,17 @@ fp8::KernelOp Recomputation::makeMaker() {
 }
 
 std::string Recomputation::apply() {
+  // Kernels that compute sums of several makers again join all of these.
+  const bool hasSums = llvm::any_of(ops, isReduction);
+  Attribute id = maker->getAttr(fp8::kSameSumsAttr);
+  for (Operation *reader : readers) {
+    Attribute theirs = reader->getAttr(fp8::kSameSumsAttr);
+    if (!hasSums || !theirs)
+      continue;
+    if (id && id != theirs)
+      return "a kernel that reads it has the threads of other sums";
+    id = theirs;
+  }
   SmallVector<fp8::KernelOp> made;
   for (Operation *reader : readers)
     made.push_back(makeReader(cast<fp8::KernelOp>(reader)));
@@ -247,9 +258,8 @@ std::string Recomputation::apply() {
     return why;
   }
   fp8::KernelOp rest = makeMaker();
-  // The first value that is computed again names the kernels of all.
-  if (llvm::any_of(ops, isReduction)) {
-    Attribute id = maker->getAttr(fp8::kSameSumsAttr);
+  // The first sums that are computed again name the kernels of all.
+  if (hasSums) {
     if (!id)
       id = Builder(maker.getContext()).getI64IntegerAttr(nextId++);
     rest->setAttr(fp8::kSameSumsAttr, id);
