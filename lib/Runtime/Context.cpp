@@ -93,16 +93,20 @@ ShapeInstance &Context::instanceFor(const DLTensor *const *inputs,
   auto instance =
       std::make_unique<ShapeInstance>(*program, entry, *queue, dims);
   bindStored(*instance);
-  // Memory first: when there is none the context is as before.
-  const char *oldArena = arena.data();
-  // Tensors without elements lie at its start, so there always is some.
-  const int64_t bytes = std::max(instance->arenaBytes(), kAlignment);
-  if (bytes > arena.size())
-    arena = DeviceMemory(device, bytes);
-  // Graphs hold addresses of both memories.
-  if (queue->reserve(instance->scratchBytes()) || arena.data() != oldArena)
+  // Graphs hold addresses of the arena and of scratch memory.
+  auto clearGraphs = [&] {
     for (auto &other : instances)
       other->graphs.clear();
+  };
+  // Memory first: when there is none, what is prepared runs as before. Tensors
+  // without elements lie at the arena's start, so there always is some.
+  const int64_t bytes = std::max(instance->arenaBytes(), kAlignment);
+  if (bytes > arena.size()) {
+    arena = DeviceMemory(device, bytes);
+    clearGraphs();
+  }
+  if (queue->reserve(instance->scratchBytes()))
+    clearGraphs();
   if (instances.size() >= cachedShapes)
     instances.pop_back();
   instances.insert(instances.begin(), std::move(instance));
