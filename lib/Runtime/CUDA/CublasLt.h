@@ -134,7 +134,7 @@ public:
   LtHandle handle = nullptr;
   std::mutex mutex;
   /// By what a product's choice depends on: types, layouts, scales, epilogue,
-  /// and M up to the next power of two.
+  /// M up to the next power of two, and whether candidates are measured.
   std::unordered_map<std::string, LtHeuristic> chosen;
 };
 

@@ -81,6 +81,8 @@ private:
   const LibraryForm form;
   LtDesc desc = nullptr;
   LtLayout a = nullptr, b = nullptr, d = nullptr;
+  /// Whether the library has scales of this form.
+  bool takesScales = true;
   LtAlgorithm algorithm{};
   size_t workspace = 0;
   LibraryCall call;
@@ -112,11 +114,13 @@ LibraryProduct::LibraryProduct(CudaQueue &queue, CublasLt &library,
     int8_t fast = args.fastAccum;
     set(LtDescAttribute::FastAccum, fast);
     // Older libraries have scales of tensors alone and no such attributes.
+    auto takes = [&](LtDescAttribute attribute, int mode) {
+      return library.descSet(desc, int(attribute), &mode, sizeof(mode)) == 0;
+    };
     if (form.aScale != LtScaleMode::Tensor ||
-        form.bScale != LtScaleMode::Tensor) {
-      set(LtDescAttribute::AScaleMode, int(form.aScale));
-      set(LtDescAttribute::BScaleMode, int(form.bScale));
-    }
+        form.bScale != LtScaleMode::Tensor)
+      takesScales = takes(LtDescAttribute::AScaleMode, int(form.aScale)) &&
+                    takes(LtDescAttribute::BScaleMode, int(form.bScale));
   }
   a = makeLayout(form.a);
   b = makeLayout(form.b);
@@ -161,12 +165,15 @@ std::string LibraryProduct::makeKey() const {
   key << step.product.n << ' ' << step.product.k << ' ' << bucket << ' '
       << form.batches << ' ' << int(form.aScale) << int(form.bScale) << ' '
       << (args.bias ? int(args.bias->dtype) : -1) << args.fastAccum
-      << (args.resultScale != nullptr) << (args.amax != nullptr);
+      << (args.resultScale != nullptr) << (args.amax != nullptr)
+      << isMeasured();
   return key.str();
 }
 
 std::vector<LtHeuristic> LibraryProduct::ask(int most, bool isFree,
                                              uint64_t limit) const {
+  if (!takesScales)
+    return {};
   LtPreference preference = nullptr;
   check(library.preferenceCreate(&preference),
         "cublasLtMatmulPreferenceCreate");
@@ -255,8 +262,9 @@ bool LibraryProduct::isValid(LtHeuristic &candidate) const {
 bool LibraryProduct::isMeasured() const {
   // Measured choices may differ from process to process, and with them the
   // order of additions; without measuring the heuristic's first is taken.
-  return !queue.isRecorded() && queue.backends != FP8RT_BACKENDS_FIXED &&
-         step.product.n * step.product.k >= kMeasuredElements;
+  return queue.backends != FP8RT_BACKENDS_FIXED &&
+         step.product.n * step.product.k >= kMeasuredElements &&
+         !queue.isRecorded();
 }
 
 size_t
