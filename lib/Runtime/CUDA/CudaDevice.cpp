@@ -100,11 +100,16 @@ void CudaDevice::free(char *memory) noexcept {
   driver.popContext(&popped);
 }
 
+void CudaDevice::synchronize() {
+  std::lock_guard<std::recursive_mutex> lock(recordings);
+  driver.check(driver.contextSynchronize(), "cuCtxSynchronize");
+}
+
 void CudaDevice::upload(void *to, const void *from, size_t bytes) {
   if (!bytes)
     return;
   Scope scope(*this);
-  driver.check(driver.contextSynchronize(), "cuCtxSynchronize");
+  synchronize();
   driver.check(driver.copyToDevice(reinterpret_cast<Pointer>(to), from, bytes),
                "cuMemcpyHtoD");
 }
@@ -113,14 +118,14 @@ void CudaDevice::download(void *to, const void *from, size_t bytes) {
   if (!bytes)
     return;
   Scope scope(*this);
-  driver.check(driver.contextSynchronize(), "cuCtxSynchronize");
+  synchronize();
   driver.check(driver.copyToHost(to, reinterpret_cast<Pointer>(from), bytes),
                "cuMemcpyDtoH");
 }
 
 void CudaDevice::wait() {
   Scope scope(*this);
-  driver.check(driver.contextSynchronize(), "cuCtxSynchronize");
+  synchronize();
 }
 
 OwnKernels &CudaDevice::ownKernels() {

@@ -55,6 +55,10 @@ public:
   Cudnn *cudnn();
 
   const Driver &driver;
+  /// Held while a stream is recorded, and while everything is waited for: the
+  /// driver refuses to wait for a context that has a stream which is recorded.
+  /// A thread's recordings nest.
+  std::recursive_mutex recordings;
   /// While it lives the device's context is the thread's.
   class Scope {
   public:
@@ -73,6 +77,9 @@ public:
   };
 
 private:
+  /// Waits for everything; the context is current.
+  void synchronize();
+
   int ordinal;
   DeviceId id = 0;
   ContextHandle context = nullptr;

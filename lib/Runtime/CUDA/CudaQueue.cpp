@@ -11,6 +11,7 @@
 #include "Attention.h"
 #include "OwnKernels.h"
 #include "Products.h"
+#include "RecordedStream.h"
 
 #include <algorithm>
 
@@ -140,6 +141,7 @@ template <typename T> struct Restore {
 
 void CudaQueue::runInLanes(const std::vector<LaneStep> &steps,
                            const std::function<void(size_t)> &run) {
+  RelaxedScope relaxed(driver);
   Restore restoreStream(stream);
   Restore restoreFollows(followsOne);
   laneStreams.run(stream, steps, [&](size_t i, Stream lane, bool isAlone) {

@@ -6,8 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaDevice.h"
-
 #include "RecordedStream.h"
 
 using namespace fp8c::rt;
@@ -43,7 +41,7 @@ private:
 std::unique_ptr<Recording>
 CudaDevice::record(const std::function<void(void *)> &commands) {
   Scope current(*this);
-  RecordedStream recorded(driver);
+  RecordedStream recorded(*this);
   commands(recorded.stream);
   auto result = std::make_unique<CudaRecording>(
       std::static_pointer_cast<CudaDevice>(shared_from_this()));

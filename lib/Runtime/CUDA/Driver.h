@@ -130,6 +130,7 @@ struct MemsetNode {
   X(streamIsCapturing, "cuStreamIsCapturing", (Stream, int *))                 \
   X(streamBeginCapture, "cuStreamBeginCapture_v2", (Stream, int))              \
   X(streamEndCapture, "cuStreamEndCapture", (Stream, Graph *))                 \
+  X(exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode", (int *))         \
   X(graphInstantiate, "cuGraphInstantiateWithFlags",                           \
     (GraphExec *, Graph, uint64_t))                                            \
   X(graphDestroy, "cuGraphDestroy", (Graph))                                   \

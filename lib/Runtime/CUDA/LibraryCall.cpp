@@ -74,7 +74,7 @@ void LibraryCall::record(const std::function<void(Stream)> &call) {
   // The edge from a kernel before it says whether it may start early.
   Function before = queue.device.ownKernels().stall();
   {
-    RecordedStream recorded(driver);
+    RecordedStream recorded(queue.device);
     uint64_t nanoseconds = 0;
     void *arguments[] = {&nanoseconds};
     driver.check(driver.launch(before, 1, 1, 1, 1, 1, 1, 0, recorded.stream,

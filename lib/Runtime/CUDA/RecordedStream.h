@@ -9,7 +9,7 @@
 #ifndef FP8C_LIB_RUNTIME_CUDA_RECORDEDSTREAM_H
 #define FP8C_LIB_RUNTIME_CUDA_RECORDEDSTREAM_H
 
-#include "Driver.h"
+#include "CudaDevice.h"
 
 #include <utility>
 
@@ -30,13 +30,33 @@ struct OwnedGraph {
   Graph handle = nullptr;
 };
 
+/// CU_STREAM_CAPTURE_MODE_RELAXED.
+inline constexpr int kRelaxed = 2;
+
+/// While it lives the thread may do what a recording by the caller forbids it
+/// by default, such as to load a kernel.
+class RelaxedScope {
+public:
+  explicit RelaxedScope(const Driver &driver) : driver(driver) {
+    driver.check(driver.exchangeCaptureMode(&mode),
+                 "cuThreadExchangeStreamCaptureMode");
+  }
+  ~RelaxedScope() { driver.exchangeCaptureMode(&mode); }
+  RelaxedScope(const RelaxedScope &) = delete;
+
+private:
+  const Driver &driver;
+  /// The thread's other one.
+  int mode = kRelaxed;
+};
+
 /// A stream that is recorded. The caller's may be one that cannot be.
 class RecordedStream {
 public:
-  explicit RecordedStream(const Driver &driver) : driver(driver) {
-    // CU_STREAM_NON_BLOCKING and CU_STREAM_CAPTURE_MODE_RELAXED.
+  explicit RecordedStream(CudaDevice &device)
+      : lock(device.recordings), driver(device.driver) {
+    // CU_STREAM_NON_BLOCKING.
     constexpr unsigned kNonBlocking = 1;
-    constexpr int kRelaxed = 2;
     driver.check(driver.streamCreate(&stream, kNonBlocking), "cuStreamCreate");
     Result result = driver.streamBeginCapture(stream, kRelaxed);
     if (result != 0)
@@ -63,6 +83,7 @@ public:
   Stream stream = nullptr;
 
 private:
+  std::lock_guard<std::recursive_mutex> lock;
   const Driver &driver;
   bool isEnded = false;
 };
