@@ -31,6 +31,17 @@ static int64_t getElementBytes(Value tensor) {
       getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth(), 8);
 }
 
+/// Whether threads have a row in registers, but for an end of less than one
+/// vector each.
+static bool keepsRows(const RowProgram &program, const Target &target) {
+  LaunchShape shape = LaunchShape::choose(program, target);
+  if (shape.vectors == 0)
+    return false;
+  int64_t left =
+      program.getDims()[program.getVectorDim()].size - shape.getCovered();
+  return left < int64_t(shape.group) * shape.width;
+}
+
 /// Calls `action` with each value from outside that `op` or its body reads.
 static void forEachOperand(Operation *op,
                            llvm::function_ref<void(Value)> action) {
@@ -85,8 +96,7 @@ bool Recomputation::countBytes() {
   if (failed(program))
     return false;
   // A row that is not kept in registers is read more than once.
-  if (llvm::any_of(ops, isReduction) &&
-      LaunchShape::choose(*program, target).vectors == 0)
+  if (llvm::any_of(ops, isReduction) && !keepsRows(*program, target))
     return false;
   auto yields = maker.getBody().front().getTerminator()->getOperands();
   DimSet all = 0;

@@ -23,7 +23,7 @@ namespace fp8c {
 class Recomputation {
 public:
   Recomputation(mlir::OpResult result, const Target &target, int64_t &nextId)
-      : result(result), maker(cast<fp8::KernelOp>(result.getOwner())),
+      : result(result), maker(llvm::cast<fp8::KernelOp>(result.getOwner())),
         target(target), nextId(nextId) {}
 
   /// Whether there is something to decide: its maker runs anyway and its

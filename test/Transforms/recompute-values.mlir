@@ -198,3 +198,91 @@ func.func @returned(%x: tensor<64x64xbf16> {fp8.name = "x"}) -> (tensor<64x64xbf
   }
   return %v#0, %v#1 : tensor<64x64xbf16>, tensor<1x1xf32>
 }
+
+// A row that is too long for registers would be read once more for each loop
+// over it, one of an odd length is not.
+
+// CHECK-LABEL: @long_rows
+// CHECK: fp8.kernel {{.+}} -> (tensor<8x100000xbf16>, tensor<1x1xf32>)
+// CHECK-LABEL: @odd_rows
+// CHECK: fp8.kernel {{.+}} -> (tensor<1x1xf32>) attributes {fp8.same_sums
+func.func @long_rows(%x: tensor<8x100000xbf16> {fp8.name = "x"}, %scale: tensor<f32>)
+    -> (tensor<1x1xf32>, tensor<8x100000xf8E4M3FN>) {
+  %v:2 = fp8.kernel (%a = %x : tensor<8x100000xbf16>) -> (tensor<8x100000xbf16>, tensor<1x1xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8x100000xbf16>
+    %f = tensor.empty() : tensor<8xf32>
+    %z = linalg.fill ins(%zero : f32) outs(%f : tensor<8xf32>) -> tensor<8xf32>
+    %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%a : tensor<8x100000xbf16>) outs(%z : tensor<8xf32>) {
+    ^bb0(%p: bf16, %o: f32):
+      %0 = arith.extf %p : bf16 to f32
+      %1 = arith.addf %o, %0 : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    %t = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %sum : tensor<8x100000xbf16>, tensor<8xf32>) outs(%e : tensor<8x100000xbf16>) {
+    ^bb0(%p: bf16, %k: f32, %o: bf16):
+      %0 = arith.extf %p : bf16 to f32
+      %1 = arith.divf %0, %k : f32
+      %2 = arith.truncf %1 : f32 to bf16
+      linalg.yield %2 : bf16
+    } -> tensor<8x100000xbf16>
+    %m = fp8.amax %t <?x?> : tensor<8x100000xbf16> -> tensor<1x1xf32>
+    fp8.yield %t, %m : tensor<8x100000xbf16>, tensor<1x1xf32>
+  }
+  %q = fp8.kernel (%a = %v#0 : tensor<8x100000xbf16>, %b = %scale : tensor<f32>) -> (tensor<8x100000xf8E4M3FN>) {
+    %e = tensor.empty() : tensor<8x100000xf8E4M3FN>
+    %t = linalg.generic {indexing_maps = [#id, #one, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %b : tensor<8x100000xbf16>, tensor<f32>) outs(%e : tensor<8x100000xf8E4M3FN>) {
+    ^bb0(%p: bf16, %k: f32, %o: f8E4M3FN):
+      %0 = arith.extf %p : bf16 to f32
+      %1 = arith.divf %0, %k : f32
+      %2 = fp8.cast %1 : f32 to f8E4M3FN
+      linalg.yield %2 : f8E4M3FN
+    } -> tensor<8x100000xf8E4M3FN>
+    fp8.yield %t : tensor<8x100000xf8E4M3FN>
+  }
+  return %v#1, %q : tensor<1x1xf32>, tensor<8x100000xf8E4M3FN>
+}
+
+func.func @odd_rows(%x: tensor<8x257xbf16> {fp8.name = "x"}, %scale: tensor<f32>)
+    -> (tensor<1x1xf32>, tensor<8x257xf8E4M3FN>) {
+  // expected-remark@+1 {{that reads 2 bytes an element, to write the value and to read it takes 4}}
+  %v:2 = fp8.kernel (%a = %x : tensor<8x257xbf16>) -> (tensor<8x257xbf16>, tensor<1x1xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8x257xbf16>
+    %f = tensor.empty() : tensor<8xf32>
+    %z = linalg.fill ins(%zero : f32) outs(%f : tensor<8xf32>) -> tensor<8xf32>
+    %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%a : tensor<8x257xbf16>) outs(%z : tensor<8xf32>) {
+    ^bb0(%p: bf16, %o: f32):
+      %0 = arith.extf %p : bf16 to f32
+      %1 = arith.addf %o, %0 : f32
+      linalg.yield %1 : f32
+    } -> tensor<8xf32>
+    %t = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %sum : tensor<8x257xbf16>, tensor<8xf32>) outs(%e : tensor<8x257xbf16>) {
+    ^bb0(%p: bf16, %k: f32, %o: bf16):
+      %0 = arith.extf %p : bf16 to f32
+      %1 = arith.divf %0, %k : f32
+      %2 = arith.truncf %1 : f32 to bf16
+      linalg.yield %2 : bf16
+    } -> tensor<8x257xbf16>
+    %m = fp8.amax %t <?x?> : tensor<8x257xbf16> -> tensor<1x1xf32>
+    fp8.yield %t, %m : tensor<8x257xbf16>, tensor<1x1xf32>
+  }
+  %q = fp8.kernel (%a = %v#0 : tensor<8x257xbf16>, %b = %scale : tensor<f32>) -> (tensor<8x257xf8E4M3FN>) {
+    %e = tensor.empty() : tensor<8x257xf8E4M3FN>
+    %t = linalg.generic {indexing_maps = [#id, #one, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %b : tensor<8x257xbf16>, tensor<f32>) outs(%e : tensor<8x257xf8E4M3FN>) {
+    ^bb0(%p: bf16, %k: f32, %o: f8E4M3FN):
+      %0 = arith.extf %p : bf16 to f32
+      %1 = arith.divf %0, %k : f32
+      %2 = fp8.cast %1 : f32 to f8E4M3FN
+      linalg.yield %2 : f8E4M3FN
+    } -> tensor<8x257xf8E4M3FN>
+    fp8.yield %t : tensor<8x257xf8E4M3FN>
+  }
+  return %v#1, %q : tensor<1x1xf32>, tensor<8x257xf8E4M3FN>
+}
