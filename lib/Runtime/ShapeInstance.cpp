@@ -164,21 +164,39 @@ std::vector<uint32_t> ShapeInstance::findFirstSteps() const {
       })));
 }
 
+/// Whether a step at these sizes puts nothing into a stream.
+static bool isIdle(const PreparedStep &step, const StepAccess &access) {
+  if (step.wire->command_type() == wire::Command::Launch)
+    return step.tasks == 0;
+  return std::all_of(
+      access.writes.begin(), access.writes.end(),
+      [](const ByteRange &range) { return range.begin >= range.end; });
+}
+
 std::vector<LaneStep> ShapeInstance::placeInLanes(uint32_t lanes) const {
   std::vector<StepAccess> accesses = collectAccesses([&](uint32_t value) {
     const Tensor &t = tensors[value];
     return getReach(t, reinterpret_cast<uintptr_t>(t.data), 0);
   });
   std::vector<bool> leavesRoom;
+  std::vector<size_t> idle;
   for (size_t i = 0; i < steps.size(); ++i) {
     const PreparedStep &step = steps[i];
-    // There is one scratch memory; no tensor lies at 0.
-    if (step.command->scratchBytes() > step.ownScratchBytes)
-      accesses[i].writes.push_back({0, 1});
     leavesRoom.push_back(step.wire->command_type() == wire::Command::Attention);
+    if (isIdle(step, accesses[i])) {
+      idle.push_back(i);
+      accesses[i] = {};
+    } else if (step.command->scratchBytes() > step.ownScratchBytes) {
+      // There is one scratch memory; no tensor lies at 0.
+      accesses[i].writes.push_back({0, 1});
+    }
   }
   Dependencies dependencies = findDependencies(accesses);
   startBesideRoom(dependencies, leavesRoom);
+  // Those who do nothing wait for nothing: what follows in their lane would
+  // have to, and is told that it follows them alone.
+  for (size_t step : idle)
+    dependencies[step].clear();
   return assignLanes(dependencies, lanes);
 }
 
