@@ -338,7 +338,9 @@ typedef struct {
     are the caller's memory, of the dims that fp8rt_context_query_outputs gives;
     for an integer an int64 tensor of rank 0 or NULL, for a None NULL. Outputs
     overlap neither inputs nor each other. When a call fails before its first
-    command, outputs and state are untouched. `options` may be NULL. */
+    command, outputs and state are untouched. A graph that the caller records of
+    a call is valid until the context is called with, or asked for the outputs
+    of, a shape that needs more memory. `options` may be NULL. */
 FP8RT_API fp8rt_status_t
 fp8rt_context_call(fp8rt_context_t *context, const DLTensor *const *inputs,
                    size_t num_inputs, DLTensor *const *outputs,

@@ -159,10 +159,13 @@ std::string LibraryProduct::makeKey() const {
   for (const LibraryForm::Matrix *m : {&form.a, &form.b, &form.d})
     key << m->type << (m->transposed ? 't' : 'n')
         << (m->leading == m->rows ? 0 : m->leading) << ' ';
-  int64_t bucket = 1;
-  while (bucket < step.product.m)
-    bucket *= 2;
-  key << step.product.n << ' ' << step.product.k << ' ' << bucket << ' '
+  // Products of about as many rows share a choice, but where it must not depend
+  // on which of them came first.
+  int64_t rows = step.product.m;
+  if (queue.backends != FP8RT_BACKENDS_FIXED)
+    for (rows = 1; rows < step.product.m;)
+      rows *= 2;
+  key << step.product.n << ' ' << step.product.k << ' ' << rows << ' '
       << form.batches << ' ' << int(form.aScale) << int(form.bScale) << ' '
       << (args.bias ? int(args.bias->dtype) : -1) << args.fastAccum
       << (args.resultScale != nullptr) << (args.amax != nullptr)
