@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -57,6 +58,9 @@ LogicalResult RowAnalysis::collectOperands() {
   program.numInputs = program.operands.size();
   for (Value result : program.terminator->getOperands())
     add(result.getType(), {});
+  for (const Operand &operand : program.operands)
+    if (Type element = operand.type.getElementType(); !element.isIntOrFloat())
+      return fail("elements of type '" + debugString(element) + "'");
   return success();
 }
 

@@ -87,3 +87,22 @@ func.func @forward(%n: tensor<?xf32> {fp8.dims = ["n"]}) -> tensor<4611686018427
   %e = tensor.empty(%s) : tensor<4611686018427387904x?xbf16>
   return %e : tensor<4611686018427387904x?xbf16>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+func.func @forward(%x: tensor<64xindex>) -> tensor<64xindex> {
+  // expected-error@+1 {{this kernel has no row program: elements of type 'index'}}
+  %0 = fp8.kernel (%a = %x : tensor<64xindex>) -> (tensor<64xindex>) {
+    %e = tensor.empty() : tensor<64xindex>
+    %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%a : tensor<64xindex>) outs(%e : tensor<64xindex>) {
+    ^bb0(%in: index, %out: index):
+      %2 = arith.addi %in, %in : index
+      linalg.yield %2 : index
+    } -> tensor<64xindex>
+    fp8.yield %1 : tensor<64xindex>
+  }
+  return %0 : tensor<64xindex>
+}
