@@ -197,7 +197,9 @@ void GpuKernel::writeZeros() {
   auto zeros =
       program.getBody()->getParentOp()->getAttrOfType<DenseI64ArrayAttr>(
           kZerosAttr);
-  if (!zeros)
+  const size_t numResults =
+      program.getOperands().size() - program.getNumInputs();
+  if (!zeros || static_cast<size_t>(zeros.size()) != numResults)
     return;
   const unsigned dim = program.getVectorDim();
   for (unsigned result = 0; result < zeros.size(); ++result) {
