@@ -147,6 +147,8 @@ void LibraryAttention::run() {
     library.check(
         library.execute(library.handle, plan->plan.get(), pack->get()),
         "cudnnBackendExecute");
+    // The library keeps none that ends with its recording.
+    library.check(library.setStream(library.handle, nullptr), "cudnnSetStream");
   });
   if (bias)
     bias->clearRows(queue.scratch() + biasOffset());
