@@ -66,6 +66,8 @@ public:
   /// Whether what the running call puts into its stream is recorded, by
   /// `record` or by the caller.
   virtual bool isRecorded() const { return false; }
+  /// Up to how many bytes of scratch memory a step has for itself.
+  virtual int64_t mostOwnScratch() const { return 0; }
   /// In how many lanes a recorded call's steps may run.
   virtual uint32_t lanes() const { return 1; }
   /// Runs a recorded call's steps in lanes; `run` runs one by its number.

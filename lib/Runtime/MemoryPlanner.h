@@ -16,6 +16,8 @@ namespace fp8c::rt {
 
 /// Alignment of arena, state and scratch memory in bytes.
 inline constexpr int64_t kAlignment = 64;
+/// Alignment in bytes of parts of scratch memory that libraries are given.
+inline constexpr int64_t kScratchAlignment = 256;
 
 /// A buffer that is live from step `first` to step `last`, both inclusive.
 struct Lifetime {
@@ -26,9 +28,9 @@ struct Lifetime {
   int64_t offset = 0;
 };
 
-/// Rounds up to a multiple of kAlignment; INT64_MAX / 2 stays within int64.
-inline int64_t alignUp(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+/// Rounds up to a multiple; INT64_MAX / 2 stays within int64.
+inline int64_t alignUp(int64_t bytes, int64_t alignment = kAlignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
 }
 
 /// Gives every buffer an offset so that buffers that are live at the same time

@@ -15,16 +15,6 @@
 using namespace fp8c::rt;
 using wire::ValueKind;
 
-/// Scratch memory up to so many bytes is a step's own where steps run side by
-/// side: libraries' counters, which they clear.
-static constexpr int64_t kMostOwnScratch = 1 << 16;
-/// What libraries want of their memory.
-static constexpr int64_t kScratchAlignment = 256;
-
-static int64_t roundUp(int64_t bytes, int64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
 ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
                              Queue &queue, std::vector<int64_t> dims)
     : program(program), entry(entry), key(std::move(dims)),
@@ -43,7 +33,7 @@ ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
   for (const wire::Step *step : *entry.wire->steps())
     forEachOperand(*step, [&](uint32_t value, bool) { useValue(value); });
   placeArena(queue.lanes());
-  ownScratchBegin = arenaSize = roundUp(arenaSize, kScratchAlignment);
+  ownScratchBegin = arenaSize = alignUp(arenaSize, kScratchAlignment);
   // Commands refer to their steps, which stay where they are.
   steps.resize(entry.wire->steps()->size());
   for (uint32_t i = 0; i < steps.size(); ++i) {
@@ -52,7 +42,7 @@ ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
     prepare(step);
     step.command = queue.prepare(step);
     const int64_t bytes = step.command->scratchBytes();
-    if (queue.lanes() > 1 && bytes > 0 && bytes <= kMostOwnScratch)
+    if (bytes > 0 && bytes <= queue.mostOwnScratch())
       placeOwnScratch(step, bytes);
     else
       scratchSize = std::max(scratchSize, bytes);
@@ -62,7 +52,7 @@ ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
 void ShapeInstance::placeOwnScratch(PreparedStep &step, int64_t bytes) {
   step.ownScratchBytes = bytes;
   step.ownScratchOffset = arenaSize;
-  arenaSize += roundUp(bytes, kScratchAlignment);
+  arenaSize += alignUp(bytes, kScratchAlignment);
 }
 
 void ShapeInstance::useValue(uint32_t value) {

@@ -30,6 +30,8 @@ public:
   std::unique_ptr<Command>
   record(const std::function<void()> &commands) override;
   bool isRecorded() const override;
+  /// Libraries' counters, which they would clear themselves (LibraryCall.h).
+  int64_t mostOwnScratch() const override { return 1 << 16; }
   uint32_t lanes() const override { return maxLanes; }
   void runInLanes(const std::vector<LaneStep> &steps,
                   const std::function<void(size_t)> &run) override;

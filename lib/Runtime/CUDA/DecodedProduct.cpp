@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../MemoryPlanner.h"
 #include "Device/Kernels.h"
 #include "LibraryProduct.h"
 #include "MatrixParams.h"
@@ -36,9 +37,7 @@ public:
 private:
   /// Behind the product's own scratch.
   int64_t decodedAt() const {
-    constexpr int64_t kScratchAlignment = 256;
-    return (product->scratchBytes() + kScratchAlignment - 1) /
-           kScratchAlignment * kScratchAlignment;
+    return alignUp(product->scratchBytes(), kScratchAlignment);
   }
 
   CudaQueue &queue;

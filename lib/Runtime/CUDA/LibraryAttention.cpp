@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../MemoryPlanner.h"
 #include "Attention.h"
 #include "AttentionGraph.h"
 #include "LibraryCall.h"
@@ -81,8 +82,7 @@ public:
 private:
   /// The mask lies behind the library's workspace.
   int64_t biasOffset() const {
-    constexpr int64_t kUnit = 256;
-    return (plan->workspace + kUnit - 1) / kUnit * kUnit;
+    return alignUp(plan->workspace, kScratchAlignment);
   }
   /// Addresses of operands, then of the workspace.
   using Addresses = std::array<void *, 5>;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../MemoryPlanner.h"
 #include "LibraryProduct.h"
 #include "MatrixParams.h"
 #include "OwnKernels.h"
@@ -19,15 +20,9 @@ using namespace fp8c::rt::cuda;
 
 /// What the library wants rows to be multiples of, in bytes.
 static constexpr int64_t kUnit = 16;
-/// Where parts of scratch memory begin.
-static constexpr int64_t kScratchAlignment = 256;
 /// Elements of the right operand below which our own kernel is about as fast as
 /// copies and the library.
 static constexpr int64_t kLeastElements = 1 << 16;
-
-static int64_t roundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 namespace {
 
@@ -89,7 +84,7 @@ private:
     parameters.target = target;
     void *arguments[] = {&parameters};
     int64_t blocks =
-        roundUp(bytes() / kUnit, kPadThreads) / int64_t(kPadThreads);
+        alignUp(bytes() / kUnit, kPadThreads) / int64_t(kPadThreads);
     queue.launch(queue.device.ownKernels().pad(),
                  uint32_t(std::min(blocks, kMaxBlocks)), 1, kPadThreads, 0,
                  arguments);
@@ -114,10 +109,10 @@ public:
     return product != nullptr;
   }
   int64_t scratchBytes() const override {
-    int64_t bytes = roundUp(product->scratchBytes(), kScratchAlignment);
+    int64_t bytes = alignUp(product->scratchBytes(), kScratchAlignment);
     for (int64_t part :
          {a.bytes(), b.bytes(), bias.bytes(), bScale.bytes(), resultBytes()})
-      bytes += roundUp(part, kScratchAlignment);
+      bytes += alignUp(part, kScratchAlignment);
     return bytes;
   }
   std::string describe() const override {
@@ -154,7 +149,7 @@ PaddedProduct::PaddedProduct(CudaQueue &queue, const PreparedStep &step,
   auto lasts = [&](uint32_t value) { return queue.program.isWeight(value); };
   const int64_t m = step.product.m, n = step.product.n, k = step.product.k;
   const int64_t size = elementSize(args.d->dtype);
-  const int64_t wideK = roundUp(k, kUnit), wideN = roundUp(n, kUnit / size);
+  const int64_t wideK = alignUp(k, kUnit), wideN = alignUp(n, kUnit / size);
   inner.wire = step.wire;
   inner.matmul = args;
   inner.product = {m, wideN, wideK, step.product.batch};
@@ -194,7 +189,7 @@ PaddedProduct::PaddedProduct(CudaQueue &queue, const PreparedStep &step,
                      Tensor &tensor) {
       int64_t unit = kUnit / elementSize(t.dtype);
       matrix.set(t, lasts(value), 1, n, 0, strideFromLast(t, 0), 1,
-                 roundUp(wideN, unit));
+                 alignUp(wideN, unit));
       tensor = {t.dtype, 2, rowDims, rowStrides, wideN, nullptr};
       return &tensor;
     };
@@ -224,10 +219,10 @@ PaddedProduct::PaddedProduct(CudaQueue &queue, const PreparedStep &step,
 
 void PaddedProduct::run() {
   char *next =
-      queue.scratch() + roundUp(product->scratchBytes(), kScratchAlignment);
+      queue.scratch() + alignUp(product->scratchBytes(), kScratchAlignment);
   auto take = [&](int64_t bytes) {
     char *part = next;
-    next += roundUp(bytes, kScratchAlignment);
+    next += alignUp(bytes, kScratchAlignment);
     return part;
   };
   aTensor.data = a.place(queue, take(a.bytes()));
