@@ -202,7 +202,7 @@ void KernelBuilder::emitLoop(const Action &action, DimSet bound) {
     from = integer(0);
     to = extent(dim);
   }
-  hoist(action.body, bound);
+  hoist(action.body, bound, readsFirst);
   if (int64_t(dim) == program.getVectorDim())
     emitVectorLoop(action, bound, from, to);
   else

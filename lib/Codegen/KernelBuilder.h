@@ -223,6 +223,9 @@ protected:
   unsigned width = 1, mainWidth = 1;
   /// Whether several threads share a task.
   bool hasThreads = false;
+  /// Whether a device computes what does not depend on a loop by itself, once
+  /// it has read the loop's operands.
+  bool readsFirst = false;
   llvm::SmallVector<Frame> frames;
   llvm::DenseMap<unsigned, llvm::SmallVector<Accumulator>> accumulators;
   llvm::DenseMap<unsigned, Accumulator> atomics;

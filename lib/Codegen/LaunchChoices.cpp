@@ -24,10 +24,11 @@ struct Choice {
 } // namespace
 
 static constexpr Choice kChoices[] = {
-    {"threads", 1, 512},  {"width", 2, 16, true}, {"vectors", 1, 16},
-    {"rows", 1, 1 << 20}, {"stages", 0, 8, true}, {"blocks", 0, 32},
-    {"wave", 1, 1 << 20}, {"ahead", 0, 1},        {"beside", 0, 1},
-    {"sums", 0, 1},       {"dependent", 0, 1},    {"backwards", 0, 1},
+    {"threads", 1, 512},     {"width", 2, 16, true},    {"vectors", 1, 16},
+    {"rows", 1, 1 << 20},    {"stages", 0, 8, true},    {"blocks", 0, 32},
+    {"wave", 1, 1 << 20},    {"ahead", 0, 1},           {"beside", 0, 1},
+    {"sums", 0, 1},          {"dependent", 0, 1},       {"backwards", 0, 1},
+    {"cluster", 1, 8, true}, {"few", 0, INT32_MAX / 8},
 };
 
 std::string codegen::checkLaunchChoices(DictionaryAttr choices) {

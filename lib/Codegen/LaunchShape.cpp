@@ -27,6 +27,12 @@ static constexpr unsigned kBlock = 128;
 static constexpr unsigned kFlatThreads = 64, kFlatVectors = 4;
 /// Blocks of a multiprocessor below which such work is shared out finer.
 static constexpr int64_t kFewBlocks = 4;
+/// Elements of a row that several blocks share, how many, and the launches that
+/// have their clusters' numbers in 31 bits.
+static constexpr int64_t kLongRow = 32768, kMostClusters = INT32_MAX / 8;
+static constexpr unsigned kLongCluster = 8;
+/// Threads of a multiprocessor that share such rows.
+static constexpr unsigned kSharingThreads = 512;
 /// Vectors of a thread that fit in its registers.
 static constexpr unsigned kMaxVectors = 10;
 /// Rows in shared memory at a time, and their bytes at most.
@@ -78,6 +84,44 @@ static void fitRow(LaunchShape &shape, int64_t size, unsigned widest,
   }
 }
 
+/// The blocks that share a row: always where one block's registers do not hold
+/// it well, and in launches of few rows, which leave most of the GPU idle.
+static void fitCluster(LaunchShape &shape, int64_t size, unsigned widest,
+                       const Target &target, const RowDefaults &defaults,
+                       const Choices &choices) {
+  bool isLong = size >= kLongRow;
+  unsigned cluster = isLong ? kLongCluster : 1;
+  choices.apply("cluster", cluster);
+  int64_t tasks = isLong ? kMostClusters : kMultiprocessors / cluster;
+  choices.apply("few", tasks);
+  if (cluster > target.clusterBlocks || cluster == 1 || tasks == 0 ||
+      choices.get("sums").value_or(0) || size % cluster)
+    return;
+  LaunchShape part;
+  part.width = shape.width;
+  part.group = shape.group;
+  if (isLong) {
+    fitRow(part, size / cluster, widest, defaults, choices);
+    if (part.getCovered() != size / cluster)
+      return;
+    shape.group = part.group;
+    shape.width = part.width;
+    // One block alone loops over memory.
+    shape.vectors = 0;
+    shape.minBlocks = std::max(kSharingThreads / shape.group, 1u);
+    choices.apply("blocks", shape.minBlocks);
+  } else {
+    if (shape.getCovered() != size || shape.vectors % cluster)
+      return;
+    part.vectors = shape.vectors / cluster;
+  }
+  if (part.group <= 32)
+    return;
+  shape.cluster = cluster;
+  shape.clusterVectors = part.vectors;
+  shape.clusterTasks = tasks;
+}
+
 /// Group, vectors and chunk for elementwise work on `size` elements (or
 /// ShapedType::kDynamic) in vectors of `shape.width`.
 static void fitChunk(LaunchShape &shape, int64_t size, const Choices &choices) {
@@ -127,10 +171,10 @@ static void fitRows(LaunchShape &shape, const RowProgram &program,
   shape.stages = shape.rows > 1 ? stages : 0;
   shape.sharedBytes = shape.stages * bytes;
   shape.readsAhead = defaults.readsAhead;
-  if (shape.rows > 1) {
+  if (shape.rows > 1)
     shape.sideBySide = reads.own.size() == 1;
-    shape.minBlocks = std::max(defaults.resident / shape.group, 1u);
-  }
+  if (shape.rows > 1 || defaults.rows == 1)
+    shape.minBlocks = defaults.resident / shape.getThreads();
   choices.apply("ahead", shape.readsAhead);
   choices.apply("beside", shape.sideBySide);
   choices.apply("blocks", shape.minBlocks);
@@ -203,6 +247,8 @@ LaunchShape LaunchShape::choose(const RowProgram &program,
                         : std::clamp<int64_t>(size / 256 * 32, 32, 512);
       if (!ShapedType::isDynamic(size))
         fitRow(shape, size, widest, defaults, choices);
+      if (!ShapedType::isDynamic(size) && !shape.byElements)
+        fitCluster(shape, size, widest, target, defaults, choices);
     }
     shape.groups = shape.group > 32 ? 1 : kBlock / shape.group;
     if (!isElementwise)

@@ -40,7 +40,8 @@ LogicalResult PlanBuilder::writeTables() {
     kernelIds[name] = kernels.size();
     kernels.push_back(wire::CreateKernelDirect(
         builder, name.c_str(), name.c_str(), nullptr, kernel.isExact(),
-        kernel.getThreads(), kernel.getResident(), kernel.getDependent()));
+        kernel.getThreads(), kernel.getResident(), kernel.getDependent(),
+        kernel.getCluster(), kernel.getClusterTasks()));
   }
   return success();
 }

@@ -212,7 +212,9 @@ void Printer::printTables() {
          kernel->symbol()->str(), kernel->exact() ? " exact" : "",
          number("threads", kernel->threads()),
          number("resident", kernel->resident()),
-         kernel->dependent() ? " dependent" : "");
+         kernel->dependent() ? " dependent" : "",
+         number("cluster", kernel->cluster()),
+         number("cluster_tasks", kernel->cluster_tasks()));
   }
 }
 

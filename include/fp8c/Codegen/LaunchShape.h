@@ -81,6 +81,11 @@ struct LaunchShape {
   /// Blocks of a persistent grid for each multiprocessor; 0: a block for each
   /// `groups` tasks.
   unsigned resident = 0;
+  /// The blocks, a cluster, that share each task in launches of at most
+  /// `clusterTasks` of them; 1: a task is one block's. A thread then has
+  /// `clusterVectors` vectors.
+  unsigned cluster = 1, clusterVectors = 0;
+  int64_t clusterTasks = 0;
   /// Does tasks, and their rows, from the last to the first.
   bool backwards = false;
   /// May start before the kernel before it has ended: it waits for that by

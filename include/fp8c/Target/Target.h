@@ -52,6 +52,8 @@ struct Target {
   bool hasPackedBF16;
   /// Copies of whole rows to shared memory by one thread.
   bool hasBulkCopies;
+  /// Blocks that reach each other's shared memory; 1: none do.
+  unsigned clusterBlocks;
   /// Kernels wait for memory: a value is computed again where that moves fewer
   /// bytes than to write and read it.
   bool recomputes;

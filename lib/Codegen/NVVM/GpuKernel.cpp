@@ -115,6 +115,11 @@ void GpuKernel::build(StringRef name) {
                            rowsName(), Attribute(), /*alignment=*/128,
                            /*addrSpace=*/3);
   }
+  if (shape.cluster > 1)
+    LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(i64, 2),
+                           /*isConstant=*/false, LLVM::Linkage::Internal,
+                           arrivalsName(), Attribute(), /*alignment=*/8,
+                           /*addrSpace=*/3);
   if (sharedScalars == 0)
     return;
   LLVM::GlobalOp::create(builder, loc,
@@ -170,8 +175,14 @@ void GpuKernel::emitTasks(Value tasks) {
   auto widen = [&](Value value) -> Value {
     return arith::ExtUIOp::create(builder, loc, i64, value);
   };
-  Value from = widen(NVVM::BlockIdXOp::create(builder, loc, word));
-  Value step = widen(NVVM::GridDimXOp::create(builder, loc, word));
+  Value from, step;
+  if (isShared) {
+    from = widen(NVVM::ClusterIdXOp::create(builder, loc, word));
+    step = widen(NVVM::ClusterDimXOp::create(builder, loc, word));
+  } else {
+    from = widen(NVVM::BlockIdXOp::create(builder, loc, word));
+    step = widen(NVVM::GridDimXOp::create(builder, loc, word));
+  }
   if (shape.groups > 1) {
     Value group =
         arith::DivUIOp::create(builder, loc, threadInBlock, i32(shape.group));

@@ -48,6 +48,7 @@ private:
                  mlir::Value to);
   void emitUnrolled(const Action &action, DimSet bound, mlir::Value from);
   Lanes keepPacked(Lanes lanes);
+  void delayScalars();
   void save(unsigned index) override;
   Lanes loadSaved(unsigned index) override;
 
@@ -76,6 +77,7 @@ private:
   mlir::Value stageOf(mlir::Value number);
   mlir::Value barrierOf(mlir::Value number);
   std::string barriersName() const { return sharedName + "_barriers"; }
+  std::string arrivalsName() const { return sharedName + "_arrivals"; }
   std::string rowsName() const { return sharedName + "_rows"; }
 
   // Mean and variance together (Moments.cpp).
@@ -85,7 +87,8 @@ private:
   // Threads (Threads.cpp).
   mlir::Value i32(int64_t value);
   void synchronise();
-  void exchange();
+  using Stores = llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>>;
+  void exchange(Stores stores, mlir::Value place);
   mlir::Value turn();
   void combineThreads(llvm::ArrayRef<mlir::Operation *> combiners,
                       llvm::MutableArrayRef<mlir::Value> scalars) override;
@@ -95,12 +98,23 @@ private:
                           unsigned threads, mlir::Value mask);
   void combineWarps(llvm::ArrayRef<mlir::Operation *> combiners,
                     llvm::MutableArrayRef<mlir::Value> scalars);
+  using Read = llvm::function_ref<mlir::Value(mlir::Value)>;
+  using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
+  mlir::Value combineInLanes(unsigned count, mlir::Value neutral, Read read,
+                             Combine combine);
   mlir::Value toBits(mlir::Value value);
   mlir::Value fromBits(mlir::Value bits, mlir::Type type);
   mlir::Value sharedAddress(mlir::Value index, mlir::Value place);
   mlir::Value isFirstLane();
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   void atomicMax(llvm::ArrayRef<mlir::Value> bits) override;
+
+  // Threads of a cluster's blocks (Clusters.cpp).
+  void emitShared();
+  void meet();
+  mlir::Value arrivalsOf(mlir::Value place);
+  void exchangeInCluster(Stores stores, mlir::Value place);
+  void awaitPhase(mlir::Value barrier, mlir::Value phase);
 
   // Forms that the hardware has, with the bytes of the graph (Fused.cpp).
   std::optional<Lanes> evaluateSpecial(mlir::Operation *op,
@@ -182,6 +196,10 @@ private:
   /// Whether rows come ahead through shared memory, and whether a task that may
   /// have several rows has one.
   bool usesStages = false, isSingle = false;
+  /// Whether a group is the threads of a cluster's blocks; in memory, whether
+  /// those have all begun, and the number of their exchanges.
+  bool isShared = false;
+  mlir::Value haveMet, exchanges;
   /// What the rows of a task share, for each vector.
   llvm::SmallVector<Frame> common;
   /// The reads that come from shared memory, and where in a row's part of it.

@@ -196,13 +196,10 @@ void GpuKernel::combineMoments(Value &sum, Value &squares, int64_t count) {
   sharedScalars = std::max(sharedScalars, warps);
   auto pair = VectorType::get(2, builder.getF32Type());
   Value place = turn();
-  Value warp = arith::ShRUIOp::create(builder, loc, threadInBlock, i32(5));
-  emitIf(isFirstLane(), [&] {
-    Value both = vector::FromElementsOp::create(builder, loc, pair,
-                                                ValueRange{sum, squares});
-    LLVM::StoreOp::create(builder, loc, both, sharedAddress(warp, place));
-  });
-  exchange();
+  Value warp = arith::ShRUIOp::create(builder, loc, thread, i32(5));
+  Value own = vector::FromElementsOp::create(builder, loc, pair,
+                                             ValueRange{sum, squares});
+  exchange({{own, sharedAddress(warp, place)}}, place);
   auto read = [&](Value from) {
     Value both =
         LLVM::LoadOp::create(builder, loc, pair, sharedAddress(from, place));
@@ -228,21 +225,18 @@ void GpuKernel::combineMoments(Value &sum, Value &squares, int64_t count) {
     squares = fma(spread, splat(spread, 1.0 / perWarp), squares);
     return;
   }
-  // A lane a warp; lanes beyond them have nothing.
-  Value isWarp = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                       lane, i32(warps));
-  auto [warpSum, warpSquares] =
-      read(arith::SelectOp::create(builder, loc, isWarp, lane, i32(0)));
-  Value zero = splat(sum, 0.0);
-  auto sumLanes = [&](Value value) {
-    value = arith::SelectOp::create(builder, loc, isWarp, value, zero);
+  // A lane a warp, or several; lanes beyond them have nothing.
+  auto sumLanes = [&](Read value) {
+    Value all = combineInLanes(warps, splat(sum, 0.0), value, add);
     for (unsigned offset = 16; offset > 0; offset /= 2)
-      value = add(value, shuffle(value, offset, i32(-1)));
-    return value;
+      all = add(all, shuffle(all, offset, i32(-1)));
+    return all;
   };
-  sum = sumLanes(warpSum);
-  Value distance =
-      arith::SubFOp::create(builder, loc, warpSum, scale(sum, 1.0 / warps));
-  squares =
-      sumLanes(fma(scale(distance, 1.0 / perWarp), distance, warpSquares));
+  sum = sumLanes([&](Value from) { return read(from).first; });
+  Value mean = scale(sum, 1.0 / warps);
+  squares = sumLanes([&](Value from) {
+    auto [warpSum, warpSquares] = read(from);
+    Value distance = arith::SubFOp::create(builder, loc, warpSum, mean);
+    return fma(scale(distance, 1.0 / perWarp), distance, warpSquares);
+  });
 }

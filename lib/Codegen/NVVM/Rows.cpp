@@ -123,7 +123,10 @@ void GpuKernel::awaitRow() {
   Value phase = arith::ShRUIOp::create(builder, loc, number,
                                        i32(llvm::Log2_32(shape.stages)));
   phase = arith::AndIOp::create(builder, loc, phase, i32(1));
-  Value barrier = barrierOf(number);
+  awaitPhase(barrierOf(number), phase);
+}
+
+void GpuKernel::awaitPhase(Value barrier, Value phase) {
   scf::WhileOp::create(
       builder, loc, TypeRange(), ValueRange(),
       [&](OpBuilder &before, Location at, ValueRange) {

@@ -35,6 +35,12 @@ void GpuKernel::emitIf(Value condition, function_ref<void()> body) {
 
 /// All threads of the group.
 void GpuKernel::synchronise() {
+  if (isShared) {
+    meet();
+    NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+    NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+    return;
+  }
   if (shape.group > 32) {
     NVVM::Barrier0Op::create(builder, loc);
     return;
@@ -52,9 +58,16 @@ Value GpuKernel::memberMask() {
                                i32((int64_t(1) << shape.group) - 1), first);
 }
 
-/// All threads of a block of one group, after which its place in shared memory
-/// may be given to another row.
-void GpuKernel::exchange() {
+/// Writes each warp's values to addresses in a place in shared memory, and
+/// waits for those of all threads of a group of one block or more, after which
+/// a block's place of a row may be given to another.
+void GpuKernel::exchange(Stores stores, Value place) {
+  if (isShared)
+    return exchangeInCluster(stores, place);
+  emitIf(isFirstLane(), [&] {
+    for (auto [value, address] : stores)
+      LLVM::StoreOp::create(builder, loc, value, address);
+  });
   NVVM::Barrier0Op::create(builder, loc);
   issueNext();
 }
@@ -157,12 +170,11 @@ void GpuKernel::combineWarps(ArrayRef<Operation *> combiners,
     return sharedAddress(
         arith::AddIOp::create(builder, loc, warp, i32(scalar * warps)), place);
   };
-  Value warp = arith::ShRUIOp::create(builder, loc, threadInBlock, i32(5));
-  emitIf(isFirstLane(), [&] {
-    for (auto [i, scalar] : llvm::enumerate(scalars))
-      LLVM::StoreOp::create(builder, loc, toBits(scalar), address(i, warp));
-  });
-  exchange();
+  Value warp = arith::ShRUIOp::create(builder, loc, thread, i32(5));
+  SmallVector<std::pair<Value, Value>> stores;
+  for (auto [i, scalar] : llvm::enumerate(scalars))
+    stores.push_back({toBits(scalar), address(i, warp)});
+  exchange(stores, place);
   for (unsigned i = 0; i < scalars.size(); ++i) {
     Value &scalar = scalars[i];
     Type type = scalar.getType();
@@ -179,14 +191,33 @@ void GpuKernel::combineWarps(ArrayRef<Operation *> combiners,
       scalar = sum;
       continue;
     }
-    Value isWarp = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, lane, i32(warps));
-    Value from = arith::SelectOp::create(builder, loc, isWarp, lane, i32(0));
-    Value neutral = getNeutral(combiners[i]).value;
-    Value part =
-        arith::SelectOp::create(builder, loc, isWarp, read(from), neutral);
+    Value part = combineInLanes(warps, getNeutral(combiners[i]).value, read,
+                                [&](Value left, Value right) {
+                                  return combine(combiners[i], left, right);
+                                });
     scalar = combineWarp(combiners[i], part, 32, i32(-1));
   }
+}
+
+/// The values 0 to `count` - 1 in the lanes of a warp, every 32nd combined in
+/// one.
+Value GpuKernel::combineInLanes(unsigned count, Value neutral, Read read,
+                                Combine combine) {
+  Value all;
+  for (unsigned first = 0; first < count; first += 32) {
+    Value from = arith::AddIOp::create(builder, loc, lane, i32(first));
+    Value part;
+    if (count - first >= 32) {
+      part = read(from);
+    } else {
+      Value isOne = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, from, i32(count));
+      from = arith::SelectOp::create(builder, loc, isOne, from, i32(0));
+      part = arith::SelectOp::create(builder, loc, isOne, read(from), neutral);
+    }
+    all = all ? combine(all, part) : part;
+  }
+  return all;
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #include "GpuKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -114,6 +115,10 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
     inVector(i, [&] {
       hoist(action.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
     });
+  if (readsFirst && isFirst) {
+    delayScalars();
+    hoist(action.body, bound);
+  }
   // A row in shared memory is read as a whole before its place is given back.
   if (isFirst && (shape.rows > 1 || shape.readsAhead))
     for (const Action &other : program.getActions())
@@ -154,6 +159,41 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
     kept = before;
   }
   divisions.erase(divisor);
+}
+
+/// Scalars that have been read are used only when the last vector is there: the
+/// assembler would wait for one of them before it starts all loads. They get
+/// that vector's bits by a mask that is 0, which it does not know.
+void GpuKernel::delayScalars() {
+  Value last;
+  for (auto &entry : kept.back()) {
+    auto vector = dyn_cast<VectorType>(entry.second.value.getType());
+    unsigned bits =
+        vector ? vector.getNumElements() * vector.getElementTypeBitWidth() : 0;
+    if (bits == 0 || bits % 32)
+      continue;
+    Type words = VectorType::get(bits / 32, builder.getI32Type());
+    last = extractLane(bitcast(words, entry.second.value), bits / 32 - 1);
+  }
+  if (!last)
+    return;
+  // Grids have one dim.
+  Value none = NVVM::BlockIdZOp::create(builder, loc, builder.getI32Type());
+  last = arith::AndIOp::create(builder, loc, last, none);
+  SmallVector<std::pair<void *, LLVM::LoadOp>> scalars;
+  for (Frame &frame : frames)
+    for (auto &entry : frame) {
+      auto read = entry.second.value.getDefiningOp<LLVM::LoadOp>();
+      if (read && isa<IntegerType, FloatType>(read.getType()) &&
+          read.getType().getIntOrFloatBitWidth() <= 32 &&
+          cast<LLVM::LLVMPointerType>(read.getAddr().getType())
+                  .getAddressSpace() == 1)
+        scalars.push_back({entry.first, read});
+    }
+  for (auto [scalar, read] : scalars) {
+    Value bits = arith::OrIOp::create(builder, loc, toBits(read), last);
+    setMemo(scalar, {fromBits(bits, read.getType()), Lanes::Uniform});
+  }
 }
 
 /// The same value, of which the compiler does not know that it has unpacked it

@@ -14,6 +14,7 @@
 #include "GpuKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -21,8 +22,9 @@ using namespace fp8c;
 using namespace fp8c::codegen;
 
 /// The versions of the kernel: vectors of all elements as one row, vectors (of
-/// several rows a task, or one), single elements. Those with vectors have task
-/// numbers of 32 bits; the last is for more, too.
+/// a row that a cluster shares, of several rows a task, or one), single
+/// elements. Those with vectors have task numbers of 32 bits; the last is for
+/// more, too.
 void GpuKernel::emitVersions() {
   auto emitPlain = [&] {
     llvm::SaveAndRestore restore(mainWidth, 1u);
@@ -38,7 +40,7 @@ void GpuKernel::emitVersions() {
     llvm::SaveAndRestore restore(isSingle, true);
     emitTasks(buildTasks());
   };
-  auto emitAligned = [&] {
+  auto emitAlone = [&] {
     if (shape.stages == 0)
       return emitTasks(buildTasks());
     emitGuarded(
@@ -49,6 +51,19 @@ void GpuKernel::emitVersions() {
               builder, loc, arith::CmpIPredicate::slt, sizes.back(), rows));
         },
         emitSingle);
+  };
+  auto emitAligned = [&] {
+    if (shape.cluster == 1)
+      return emitAlone();
+    emitGuarded([&] { emitShared(); },
+                [&] {
+                  Value blocks = NVVM::ClusterDimBlocksXOp::create(
+                      builder, loc, builder.getI32Type());
+                  return Value(arith::CmpIOp::create(
+                      builder, loc, arith::CmpIPredicate::eq, blocks,
+                      i32(shape.cluster)));
+                },
+                emitAlone);
   };
   auto emitVectors = [&] {
     emitGuarded(
@@ -198,6 +213,7 @@ void GpuKernel::emitFlat() {
 /// A piece of all elements, as one row of the last dim.
 void GpuKernel::emitFlatTask(Value task) {
   unsigned last = program.getDims().size() - 1;
+  llvm::SaveAndRestore restore(readsFirst, true);
   for (unsigned dim = 0; dim < last; ++dim)
     indices[dim] = integer(0);
   Value chunk = integer(shape.chunk);

@@ -262,6 +262,8 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
     kernel->op.setThreads(shape.getThreads());
     kernel->op.setResident(shape.resident);
     kernel->op.setDependent(shape.dependent);
+    kernel->op.setCluster(shape.cluster > 1 ? shape.cluster : 0);
+    kernel->op.setClusterTasks(shape.cluster > 1 ? shape.clusterTasks : 0);
     if (Attribute sums = op->getAttr(fp8::kSameSumsAttr);
         sums && !sameSums.contains(sums))
       sameSums[sums] = builder.getDictionaryAttr(

@@ -40,6 +40,10 @@ public:
     function = queue.program.kernel(index);
     threads = kernel.threads();
     int64_t blocks = step.tasks;
+    if (kernel.cluster() && blocks <= int64_t(kernel.cluster_tasks())) {
+      cluster = kernel.cluster();
+      blocks *= cluster;
+    }
     if (kernel.resident())
       blocks = std::min(blocks, int64_t(kernel.resident()) *
                                     queue.device.multiprocessors());
@@ -58,9 +62,9 @@ public:
     void *parameters[] = {
         const_cast<void **>(step.pointers.data()),
         step.sizes.empty() ? &none : const_cast<int64_t *>(step.sizes.data())};
-    if (isDependent)
-      queue.launchDependent(function, grid, threads, uint32_t(step.scratch),
-                            parameters);
+    if (isDependent || cluster > 1)
+      queue.launchConfigured(function, grid, threads, uint32_t(step.scratch),
+                             parameters, isDependent, cluster);
     else
       queue.launch(function, grid, 1, threads, uint32_t(step.scratch),
                    parameters);
@@ -70,7 +74,7 @@ private:
   CudaQueue &queue;
   const PreparedStep &step;
   Function function;
-  uint32_t grid, threads;
+  uint32_t grid, threads, cluster = 1;
   bool isDependent;
 };
 

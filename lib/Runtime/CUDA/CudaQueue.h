@@ -42,14 +42,20 @@ public:
                                stream, parameters, nullptr),
                  "cuLaunchKernel");
   }
-  /// A kernel that waits by itself for the one before it; for all that is
-  /// before it where the stream waits for others.
-  void launchDependent(Function function, uint32_t grid, uint32_t threads,
-                       uint32_t shared, void **parameters) {
-    if (!followsOne)
-      return launch(function, grid, 1, threads, shared, parameters);
-    LaunchAttribute early{kProgrammaticSerialization, 0, {1}};
-    LaunchConfig config{grid, 1, 1, threads, 1, 1, shared, stream, &early, 1};
+  /// A kernel whose blocks are clusters of `cluster`, or that waits by itself
+  /// for the one before it; for all that is before it where the stream waits
+  /// for others.
+  void launchConfigured(Function function, uint32_t grid, uint32_t threads,
+                        uint32_t shared, void **parameters, bool isDependent,
+                        uint32_t cluster = 1) {
+    LaunchAttribute attributes[2];
+    unsigned count = 0;
+    if (isDependent && followsOne)
+      attributes[count++] = {kProgrammaticSerialization, 0, {1}};
+    if (cluster > 1)
+      attributes[count++] = {kClusterDims, 0, {int(cluster), 1, 1}};
+    LaunchConfig config{grid, 1,      1,      threads,    1,
+                        1,    shared, stream, attributes, count};
     driver.check(
         driver.launchConfigured(&config, function, parameters, nullptr),
         "cuLaunchKernelEx");

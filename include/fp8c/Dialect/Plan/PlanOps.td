@@ -44,10 +44,12 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
     the results. `unit_dims` has an entry an operand (captured tensors, then results): the dim whose stride is known to
     be 1, or -1. Launches pass operands in that order. On a GPU a block has `threads` threads, and the grid at most
     `resident` blocks a multiprocessor unless that is 0; both are 0 on the CPU. A `dependent` kernel may be launched before
-    the one before it has ended, and waits for that by itself (programmatic dependent launch).
+    the one before it has ended, and waits for that by itself (programmatic dependent launch). Where `cluster` is not 0,
+    launches of at most `cluster_tasks` tasks have a cluster of that many blocks for each, which share it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$unit_dims,
-    DefaultValuedAttr<I32Attr, "0">:$threads, DefaultValuedAttr<I32Attr, "0">:$resident, UnitAttr:$dependent);
+    DefaultValuedAttr<I32Attr, "0">:$threads, DefaultValuedAttr<I32Attr, "0">:$resident, UnitAttr:$dependent,
+    DefaultValuedAttr<I32Attr, "0">:$cluster, DefaultValuedAttr<I32Attr, "0">:$cluster_tasks);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `unit_dims` `=` $unit_dims attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
