@@ -100,6 +100,27 @@ void KernelBuilder::beginAtomics() {
   }
 }
 
+void KernelBuilder::storeSingle(Value isMine) {
+  auto choice = scf::IfOp::create(builder, loc, isMine, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(choice.thenYield());
+  frames.emplace_back();
+  for (unsigned result : program.getSingleResults())
+    KernelBuilder::store(result);
+  frames.pop_back();
+}
+
+Value KernelBuilder::buildTasks() {
+  Value tasks;
+  for (TaskDim task : program.getTaskDims()) {
+    Value count = getParts(task);
+    if (!count)
+      count = countChunks(extent(task.dim), getChunk(task));
+    tasks = tasks ? arith::MulIOp::create(builder, loc, tasks, count) : count;
+  }
+  return tasks ? tasks : integer(1);
+}
+
 void KernelBuilder::emitTask(Value task) {
   Value rest = task;
   DimSet bound = 0;
@@ -270,6 +291,7 @@ void KernelBuilder::hoistValue(Value value, DimSet bound, bool readsOnly,
   auto saved = savedOf.find(value);
   if (saved != savedOf.end() && isSaved.contains(saved->second))
     return;
+  readsOnly |= comesLate(op);
   if (!readsOnly && op.getNumReductionLoops() == 0 &&
       (program.getDomain(value) & ~bound) == 0) {
     evaluate(value);

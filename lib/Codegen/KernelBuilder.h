@@ -114,6 +114,8 @@ protected:
                                                Lookup lookup) {
     return std::nullopt;
   }
+  /// True for what is better computed where it is used than before a loop.
+  virtual bool comesLate(mlir::linalg::GenericOp op) const { return false; }
   /// True if the largest magnitude of values of a narrow type is found without
   /// widening them: `lanes` and `values` are bits of such values.
   virtual bool comparesNarrow(mlir::Type element) const { return false; }
@@ -141,6 +143,9 @@ protected:
 
   // Tasks and loops (KernelBuilder.cpp).
   void beginAtomics();
+  /// The results that no task has, where this thread is the one that does it.
+  void storeSingle(mlir::Value isMine);
+  mlir::Value buildTasks();
   void emitTask(mlir::Value task);
   void emitActions(llvm::ArrayRef<Action> actions, DimSet bound);
   void emitLoop(const Action &action, DimSet bound);

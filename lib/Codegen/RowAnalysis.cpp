@@ -34,7 +34,10 @@ LogicalResult RowAnalysis::fail(const Twine &reason) {
 
 LogicalResult RowAnalysis::run() {
   if (failed(collectOperands()) || failed(collectNests()) ||
-      failed(alignByOperands()) || failed(makeDims()))
+      failed(alignByOperands()))
+    return failure();
+  findSingleResults();
+  if (failed(makeDims()))
     return failure();
   return schedule();
 }
@@ -259,4 +262,35 @@ LogicalResult RowAnalysis::alignByOperands() {
             find(nest.loops[i]) == find(nest.loops[j]))
           return fail("a tensor of the body is used along two dims at once");
   return success();
+}
+
+/// True for a tensor that ops without loops compute.
+bool RowAnalysis::isSingle(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return llvm::all_of(cast<RankedTensorType>(value.getType()).getShape(),
+                        [](int64_t extent) { return extent == 1; });
+  auto nest = llvm::find_if(nests, [&](Nest &nest) { return nest.op == op; });
+  if (nest == nests.end())
+    return isSplat(value);
+  return llvm::all_of(nest->loops, [](int64_t loop) { return loop < 0; }) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return !isa<RankedTensorType>(operand.getType()) ||
+                  isSingle(operand);
+         });
+}
+
+void RowAnalysis::findSingleResults() {
+  auto hasLoops = [](const Nest &nest) {
+    return llvm::any_of(nest.loops, [](int64_t loop) { return loop >= 0; });
+  };
+  if (llvm::none_of(nests, [&](Nest &nest) {
+        return (nest.result >= 0 || isa<fp8::AmaxOp>(nest.op)) &&
+               hasLoops(nest);
+      }))
+    return;
+  for (Nest &nest : nests)
+    if (nest.result >= 0 && !hasLoops(nest) &&
+        isSingle(program.terminator->getOperand(nest.result)))
+      program.singleResults.push_back(nest.result);
 }

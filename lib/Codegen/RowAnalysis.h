@@ -62,6 +62,8 @@ private:
   int64_t find(int64_t element);
   bool meetInANest(int64_t left, int64_t right);
   mlir::LogicalResult alignByOperands();
+  bool isSingle(mlir::Value value);
+  void findSingleResults();
   mlir::LogicalResult makeDims();
   mlir::LogicalResult orderDims(llvm::SmallVectorImpl<int64_t> &order);
   int64_t voteForUnitStride();

@@ -76,7 +76,7 @@ LogicalResult RowAnalysis::orderDims(SmallVectorImpl<int64_t> &order) {
   if (natural.size() > 64)
     return fail("more than 64 dims");
 
-  // Every store has the outer dims and no reduction runs over them.
+  // Every store in a task has the outer dims and no reduction runs over them.
   DenseSet<int64_t> notOuter;
   DenseMap<int64_t, DenseSet<int64_t>> after;
   for (Nest &nest : nests) {
@@ -84,6 +84,8 @@ LogicalResult RowAnalysis::orderDims(SmallVectorImpl<int64_t> &order) {
     DenseSet<int64_t> kept, reduced;
     bool isStore = nest.result >= 0 || isa<fp8::AmaxOp>(nest.op);
     if (!isStore && (!generic || generic.getNumReductionLoops() == 0))
+      continue;
+    if (llvm::is_contained(program.singleResults, nest.result))
       continue;
     for (auto [i, loop] : llvm::enumerate(nest.loops))
       if (loop >= 0)

@@ -152,7 +152,8 @@ bool codegen::canFlatten(const RowProgram &program) {
   }
   for (auto [i, operand] : llvm::enumerate(
            program.getOperands().drop_front(program.getNumInputs()))) {
-    if (llvm::is_contained(program.getAtomicResults(), i))
+    if (llvm::is_contained(program.getAtomicResults(), i) ||
+        llvm::is_contained(program.getSingleResults(), i))
       continue;
     ArrayRef<int64_t> loops = program.getResultLoops(i);
     auto copied = dyn_cast<BlockArgument>(program.getResult(i));

@@ -84,6 +84,8 @@ LogicalResult RowAnalysis::schedule() {
   SmallVector<Target> targets;
   for (auto [i, value] : llvm::enumerate(program.terminator->getOperands())) {
     unsigned index = i;
+    if (llvm::is_contained(program.singleResults, index))
+      continue;
     if (auto amax = value.getDefiningOp<fp8::AmaxOp>())
       targets.push_back({Action::Kind::AtomicAmax,
                          index,

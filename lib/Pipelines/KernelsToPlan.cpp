@@ -29,6 +29,9 @@ void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager,
   RecomputeValuesPassOptions recompute;
   recompute.target = options.target;
   functions.addPass(createRecomputeValuesPass(recompute));
+  JoinScalarKernelsPassOptions join;
+  join.target = options.target;
+  functions.addPass(createJoinScalarKernelsPass(join));
   // Before, not after: the plan's tasks and scratch are those of the bodies as
   // the code generator sees them.
   functions.nest<fp8::KernelOp>().addPass(createCSEPass());

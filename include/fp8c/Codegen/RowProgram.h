@@ -13,7 +13,9 @@
 // space. Outer dims come first: no reduction runs over them and every result
 // has them, so each index of them is independent work. Inside, reductions run
 // over a suffix of the dims of their input; loops over the inner dims are
-// repeated where a value needs a finished reduction.
+// repeated where a value needs a finished reduction. A result of one element
+// that is computed from such tensors alone has no dims beside results that do:
+// it is written once a launch.
 //
 // A body is linalg.generic, linalg.fill, tensor.empty, constants and index
 // arithmetic, and fp8.amax over the whole tensor (the atomic case). Expand
@@ -142,6 +144,9 @@ public:
   /// Results that are the slot of a tensor-wide amax: a launch combines into
   /// them, so they are filled with 0 before it.
   llvm::ArrayRef<unsigned> getAtomicResults() const { return atomicResults; }
+  /// Results of one element that no task has: a launch writes them once, also
+  /// where it has no tasks.
+  llvm::ArrayRef<unsigned> getSingleResults() const { return singleResults; }
 
   /// The dims of the iteration space that the loops of a body op (a structured
   /// op, or the fp8.amax of an atomic result) are; -1 for a loop of extent 1.
@@ -184,7 +189,7 @@ private:
   std::vector<Action> actions;
   llvm::SmallVector<TaskDim> taskDims;
   int64_t vectorDim = -1;
-  llvm::SmallVector<unsigned> atomicResults;
+  llvm::SmallVector<unsigned> atomicResults, singleResults;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> loops;
   llvm::SmallVector<llvm::SmallVector<int64_t>> resultLoops;
   llvm::DenseMap<mlir::Value, DimSet> domains;

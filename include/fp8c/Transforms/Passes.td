@@ -120,4 +120,15 @@ def RecomputeValuesPass : Pass<"fp8-recompute-values", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::fp8c::fp8::FP8Dialect"];
 }
 
+def JoinScalarKernelsPass : Pass<"fp8-join-scalar-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Compute single elements in the kernels that read them";
+  let description = [{
+    A kernel without loops, as makes a scale from the amax of a tensor, joins the kernel that reads its result first: that one
+    computes it in each thread, and writes it once where others read it too. Only for targets where a launch takes longer than
+    that. Each decision is a remark. Bit-exact.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "who runs the kernels">];
+  let dependentDialects = ["::fp8c::fp8::FP8Dialect"];
+}
+
 #endif // FP8C_TRANSFORMS_PASSES_TD

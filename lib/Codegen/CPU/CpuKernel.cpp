@@ -49,11 +49,17 @@ func::FuncOp CpuKernel::build(StringRef name) {
     pointers.push_back(LLVM::LoadOp::create(
         builder, loc, ptr, pointer(entry->getArgument(0), i64, integer(i))));
   placeSaved(entry->getArgument(4));
+  Value from = entry->getArgument(2), to = entry->getArgument(3);
+  if (!program.getSingleResults().empty()) {
+    storeSingle(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      from, integer(0)));
+    // A launch that has no tasks is launched with one.
+    to = arith::MinSIOp::create(builder, loc, to, buildTasks());
+  }
   beginAtomics();
 
   auto tasks =
-      scf::ForOp::create(builder, loc, entry->getArgument(2),
-                         entry->getArgument(3), integer(1), ValueRange{});
+      scf::ForOp::create(builder, loc, from, to, integer(1), ValueRange{});
   {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPoint(tasks.getBody()->getTerminator());

@@ -98,6 +98,12 @@ void GpuKernel::build(StringRef name) {
   LLVM::StoreOp::create(builder, loc, i32(0), parity);
 
   mainWidth = shape.width;
+  if (!program.getSingleResults().empty()) {
+    Value number = NVVM::BlockIdXOp::create(builder, loc, word);
+    number = arith::OrIOp::create(builder, loc, number, threadInBlock);
+    storeSingle(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      number, i32(0)));
+  }
   beginAtomics();
   emitVersions();
   flushAtomics();
@@ -148,17 +154,6 @@ std::pair<Value, Value> GpuKernel::divideTask(Value task, Value count) {
 Value GpuKernel::getParts(const TaskDim &dim) {
   bool isRow = shape.rows > 1 && dim.dim == program.getTaskDims().back().dim;
   return isRow ? sizes.back() : Value();
-}
-
-Value GpuKernel::buildTasks() {
-  Value tasks;
-  for (TaskDim task : program.getTaskDims()) {
-    Value count = getParts(task);
-    if (!count)
-      count = countChunks(extent(task.dim), getChunk(task));
-    tasks = tasks ? arith::MulIOp::create(builder, loc, tasks, count) : count;
-  }
-  return tasks ? tasks : integer(1);
 }
 
 /// The task or row that is the `number`th of `count`.

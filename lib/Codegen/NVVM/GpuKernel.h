@@ -33,7 +33,6 @@ private:
   mlir::Value inOrder(mlir::Value number, mlir::Value count);
   /// The zeros that follow this row in results that want some.
   void writeZeros();
-  mlir::Value buildTasks();
   std::pair<mlir::Value, mlir::Value> divideTask(mlir::Value task,
                                                  mlir::Value count) override;
   mlir::Value getChunk(const TaskDim &dim) override;
@@ -124,6 +123,7 @@ private:
   mlir::Value emitSiLU(mlir::Value value);
   mlir::Value emitGELU(mlir::Value value);
   mlir::Value emitPower(mlir::Value x);
+  bool comesLate(mlir::linalg::GenericOp op) const override;
   bool comparesNarrow(mlir::Type element) const override;
   mlir::Value combineMagnitudes(mlir::Value lanes, mlir::Value values) override;
   mlir::Value largestMagnitude(mlir::Value lanes) override;

@@ -87,6 +87,13 @@ SmallVector<Value> GpuKernel::getStarts(Value from) {
   return starts;
 }
 
+/// A division is a branch, which loads are not moved across: one that is the
+/// same for all tasks stands behind the loads of the first.
+bool GpuKernel::comesLate(linalg::GenericOp op) const {
+  return program.getDomain(op.getResult(0)) == 0 &&
+         !op.getBody()->getOps<arith::DivFOp>().empty();
+}
+
 /// All vectors of this thread one after the other, their loads first. What is
 /// kept of them is there when the next loop over the same elements comes.
 void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {

@@ -8,6 +8,7 @@
 
 #include "BackEnd.h"
 #include "Entry.h"
+#include "MemoryOrder.h"
 #include "MergedDims.h"
 
 #include "fp8c/Codegen/LaunchShape.h"
@@ -201,6 +202,10 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
       buffers.push_back(getBuffer(operands[i], getElementTypeOrSelf(tensor),
                                   getNodeName(tensor)));
     }
+  } else if (orderByMemory(op, operands.front(), shapes.arith, body)) {
+    buffers = {getBuffer(operands.front(), getElementTypeOrSelf(tensors[0]),
+                         getNodeName(tensors[0])),
+               getBuffer(tensors[1])};
   } else {
     for (Value tensor : tensors)
       buffers.push_back(getBuffer(tensor));
@@ -277,6 +282,9 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
     tasks = shape.buildBlocks(builder, loc, kernel->program, extents, parts);
     scratch = arith::ConstantIndexOp::create(builder, loc, shape.sharedBytes);
   }
+  if (!kernel->program.getSingleResults().empty())
+    tasks = arith::MaxSIOp::create(
+        builder, loc, tasks, arith::ConstantIndexOp::create(builder, loc, 1));
 
   for (unsigned result : kernel->program.getAtomicResults()) {
     checkNotEmpty(loc, *kernel, result, extents);
