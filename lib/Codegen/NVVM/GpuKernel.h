@@ -68,6 +68,8 @@ private:
   void emitBody(DimSet bound) override;
   void emitRow(mlir::Value row, mlir::Value end, DimSet bound);
   void readCommon(DimSet bound);
+  void readAhead(mlir::Value row);
+  void takeRow(mlir::Value row, mlir::Value end);
   void initStages();
   void issueRow(mlir::Value row, mlir::Value number);
   void issueNext();
@@ -204,6 +206,9 @@ private:
   llvm::SmallVector<Frame> common;
   /// The reads that come from shared memory, and where in a row's part of it.
   llvm::SmallVector<std::pair<mlir::OpOperand *, int64_t>> staged;
+  /// The next row's own vectors, in memory, where rows come ahead through
+  /// registers.
+  llvm::SmallVector<llvm::MapVector<mlir::OpOperand *, mlir::Value>> next;
   /// The number of rows that this block has done, in memory.
   mlir::Value rowsDone;
   /// The row that is done, the end of the task's rows, and whether a row is

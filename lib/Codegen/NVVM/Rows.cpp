@@ -197,6 +197,48 @@ void GpuKernel::readCommon(DimSet bound) {
   }
 }
 
+/// Starts the loads of row `row`.
+void GpuKernel::readAhead(Value row) {
+  unsigned dim = program.getTaskDims().back().dim;
+  llvm::SaveAndRestore restoreRow(indices[dim], inOrder(row, extent(dim)));
+  llvm::SaveAndRestore restoreWidth(width, mainWidth);
+  SmallVector<Value> starts = getStarts(integer(0));
+  next.resize(shape.vectors);
+  for (unsigned i = 0; i < shape.vectors; ++i) {
+    indices[program.getVectorDim()] = starts[i];
+    frames.emplace_back();
+    for (OpOperand *read : RowReads::find(program).own) {
+      read = equalRead.lookup(read);
+      Value value =
+          spread(readOperand(cast<linalg::GenericOp>(read->getOwner()), *read));
+      Value &slot = next[i][read];
+      if (!slot)
+        slot = makeSlot(value.getType());
+      LLVM::StoreOp::create(builder, loc, value, slot);
+    }
+    frames.pop_back();
+  }
+  indices[program.getVectorDim()] = nullptr;
+}
+
+/// The row that has been read ahead becomes the one that is done, and the next
+/// one is read.
+void GpuKernel::takeRow(Value row, Value end) {
+  llvm::SaveAndRestore restore(width, mainWidth);
+  kept.assign(shape.vectors, Frame());
+  keptAt = indices;
+  for (unsigned i = 0; i < shape.vectors; ++i)
+    for (auto [read, slot] : next[i]) {
+      Type element = lower(getElementTypeOrSelf(read->get().getType()));
+      Value value = LLVM::LoadOp::create(builder, loc, vectorOf(element), slot);
+      kept[i][read] = {value, Lanes::Varying};
+    }
+  Value later = arith::AddIOp::create(builder, loc, row, sizes.back());
+  Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                      later, end);
+  emitIf(isRow, [&] { readAhead(later); });
+}
+
 void GpuKernel::emitRow(Value row, Value end, DimSet bound) {
   unsigned dim = program.getTaskDims().back().dim;
   indices[dim] = inOrder(row, extent(dim));
@@ -208,6 +250,8 @@ void GpuKernel::emitRow(Value row, Value end, DimSet bound) {
     rowEnd = end;
     mustIssue = true;
   }
+  if (!next.empty())
+    takeRow(row, end);
   emitActions(program.getActions(), bound | DimSet(1) << dim);
   writeZeros();
   if (usesStages) {
@@ -263,6 +307,11 @@ void GpuKernel::emitBody(DimSet bound) {
       }
     });
   }
+  bool readsRows =
+      mainWidth > 1 && !usesStages && shape.vectors > 0 &&
+      shape.getCovered() == program.getDims()[program.getVectorDim()].size;
+  if (readsRows)
+    readAhead(from);
   if (mainWidth > 1)
     readCommon(bound);
   // The barriers are there for all.
@@ -274,4 +323,5 @@ void GpuKernel::emitBody(DimSet bound) {
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   emitRow(loop.getInductionVar(), to, bound);
   common.clear();
+  next.clear();
 }

@@ -96,3 +96,40 @@ plan.kernel @elements unit_dims = [1, 1] {
   } -> tensor<?x4096xbf16>
   fp8.yield %y : tensor<?x4096xbf16>
 }
+
+// Rows of a warp: two a task, whose shared vector is read once, and the next
+// row's loads begin before the row is done.
+// CHECK-LABEL: .entry pairs(
+// CHECK: .maxntid 128
+// CHECK-NOT: bar.sync
+// CHECK-COUNT-9: ld.global.v2.b32
+// CHECK-COUNT-9: ld.global.v2.b32
+// CHECK: setp.g{{[te]}}.s64
+// CHECK-COUNT-9: ld.global.v2.b32
+// CHECK: shfl.sync.bfly
+// CHECK: }
+plan.kernel @pairs unit_dims = [1, 0, 1] attributes {fp8.launch = {rows = 2, stages = 0, threads = 32, width = 4}} {
+^bb0(%x: tensor<?x1152xbf16>, %w: tensor<1152xbf16>, %n: index):
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty(%n) : tensor<?xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x1152xbf16>) outs(%f0 : tensor<?xf32>) {
+  ^bb1(%a: bf16, %t: f32):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.addf %0, %t : f32
+    linalg.yield %1 : f32
+  } -> tensor<?xf32>
+  %e1 = tensor.empty(%n) : tensor<?x1152xbf16>
+  %y = linalg.generic {indexing_maps = [#id, #col, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %w, %s : tensor<?x1152xbf16>, tensor<1152xbf16>, tensor<?xf32>) outs(%e1 : tensor<?x1152xbf16>) {
+  ^bb1(%a: bf16, %b: bf16, %t: f32, %o: bf16):
+    %0 = arith.extf %a : bf16 to f32
+    %1 = arith.extf %b : bf16 to f32
+    %2 = arith.mulf %0, %1 : f32
+    %3 = arith.addf %2, %t : f32
+    %4 = arith.truncf %3 : f32 to bf16
+    linalg.yield %4 : bf16
+  } -> tensor<?x1152xbf16>
+  fp8.yield %y : tensor<?x1152xbf16>
+}
