@@ -45,6 +45,8 @@ public:
   DeviceLimits getLimits() override;
 
   int multiprocessors() const { return processors; }
+  /// 10 * major + minor.
+  int computeCapability() const { return capability; }
   /// Bytes of shared memory that one block may have.
   int maxShared() const { return shared; }
   /// The runtime's own kernels, loaded when first used.
@@ -83,7 +85,6 @@ private:
   int ordinal;
   DeviceId id = 0;
   ContextHandle context = nullptr;
-  /// 10 * major + minor.
   int capability = 0;
   int processors = 0;
   int shared = 0;

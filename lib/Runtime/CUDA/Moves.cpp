@@ -19,6 +19,8 @@ static constexpr int64_t kMaxBlocks = 4096;
 /// Bytes of a fill that a kernel does: between kernels the driver's fill, a
 /// node of another kind in a graph, waits longer on both sides.
 static constexpr int64_t kSmallFill = 4096;
+/// The compute capability of programmatic dependent launch.
+static constexpr int kDependentLaunch = 90;
 
 namespace {
 
@@ -91,7 +93,10 @@ public:
             "a copy over more than ", kMaxDims,
             " dims that no stride merges: got ", loops.dims.size());
     fillParameters();
-    function = queue.device.ownKernels().move();
+    isDependent = !step.source && bytes <= kSmallFill &&
+                  queue.device.computeCapability() >= kDependentLaunch;
+    function = isDependent ? queue.device.ownKernels().moveDependent()
+                           : queue.device.ownKernels().move();
   }
   void run() override;
 
@@ -121,7 +126,7 @@ private:
   MoveParams parameters{};
   Function function = nullptr;
   int64_t bytes = 0;
-  bool dense = false;
+  bool dense = false, isDependent = false;
 };
 
 } // namespace
@@ -164,8 +169,12 @@ void Move::run() {
   }
   int64_t blocks = (now.elements + kMoveThreads - 1) / kMoveThreads;
   void *arguments[] = {&now};
-  queue.launch(function, uint32_t(std::min(blocks, kMaxBlocks)), 1,
-               kMoveThreads, 0, arguments);
+  const uint32_t grid = uint32_t(std::min(blocks, kMaxBlocks));
+  if (isDependent)
+    queue.launchConfigured(function, grid, kMoveThreads, 0, arguments,
+                           /*isDependent=*/true);
+  else
+    queue.launch(function, grid, 1, kMoveThreads, 0, arguments);
 }
 
 void fp8c::rt::cuda::fillMemory(CudaQueue &queue, char *to, int64_t bytes,

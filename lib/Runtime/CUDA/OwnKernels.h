@@ -28,6 +28,8 @@ public:
   Function decode() { return find("Decode", "fp8rt_decode"); }
   Function pad() { return find("Pad", "fp8rt_pad"); }
   Function move() { return find("Move", "fp8rt_move"); }
+  /// The same, which waits for what is before it by itself; from sm_90 on.
+  Function moveDependent() { return find("MoveDependent", "fp8rt_move"); }
   Function product() { return find("Product", "fp8rt_product"); }
   Function attention() { return find("Attention", "fp8rt_attention"); }
   Function maskBias() { return find("MaskBias", "fp8rt_mask_bias"); }

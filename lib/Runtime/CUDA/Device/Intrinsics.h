@@ -23,6 +23,13 @@ inline uint32_t blockIndex() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 inline uint32_t blockIndexY() { return __nvvm_read_ptx_sreg_ctaid_y(); }
 inline uint32_t blockCount() { return __nvvm_read_ptx_sreg_nctaid_x(); }
 inline void barrier() { __syncthreads(); }
+/// In a kernel that is launched before the one before it has ended: the next
+/// one may be launched too, and from here on all before is done. From sm_90 on.
+inline void waitForGrids() {
+  asm volatile("griddepcontrol.launch_dependents;\n\t"
+               "griddepcontrol.wait;" ::
+                   : "memory");
+}
 /// In nanoseconds.
 inline uint64_t globalTime() {
   uint64_t now;

@@ -32,6 +32,9 @@ template <typename T> static void moveElements(const MoveParams &p, T pattern) {
 }
 
 FP8C_KERNEL void fp8rt_move(MoveParams p) {
+#ifdef FP8C_DEPENDENT
+  waitForGrids();
+#endif
   switch (p.size) {
   case 1:
     return moveElements<uint8_t>(p, uint8_t(p.pattern));
