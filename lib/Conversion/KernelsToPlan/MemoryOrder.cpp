@@ -24,8 +24,8 @@ bool toplan::orderByMemory(fp8::KernelOp op, Layout &operand, SizeArith &arith,
                            Region &region) {
   Block &body = op.getBody().front();
   auto amax = dyn_cast<fp8::AmaxOp>(body.front());
-  if (!amax || op.getNumResults() != 1 || body.getNumArguments() != 1 ||
-      amax.getInput() != body.getArgument(0) ||
+  if (!amax || !amax.getScaling().isTensor() || op.getNumResults() != 1 ||
+      body.getNumArguments() != 1 || amax.getInput() != body.getArgument(0) ||
       amax->getNextNode() != body.getTerminator() || operand.isDense(arith))
     return false;
   // Dims of one element may lie anywhere, and few dims have few orders.
