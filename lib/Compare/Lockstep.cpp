@@ -11,6 +11,7 @@
 #include "fp8c/Compare/Distance.h"
 #include "fp8c/Compare/HostStep.h"
 #include "fp8c/Compare/References.h"
+#include "fp8c/Compare/TensorCores.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,10 +31,6 @@ static constexpr double kCancellation = 1e-6;
 /// Where a kernel's sum cancels, as a norm's x - mean: of the row's largest
 /// value, two units of f32.
 static constexpr double kKernelCancellation = 0x1p-22;
-/// The same for products of f8 operands in a GPU's tensor cores, which keep
-/// about 13 fraction bits while they add; the share of equal values is theirs
-/// too.
-static constexpr double kTensorCores = 0x1p-13;
 /// Attention's error against f64 as a multiple of PyTorch's, and what both may
 /// have anyway (f32).
 static constexpr double kAttentionRatio = 1.2, kAttentionFloor = 1e-6;
@@ -176,12 +173,14 @@ static void checkAttention(const ObservedStep &step, const TensorView &got,
                   format(theirs));
 }
 
-/// Whether tensor cores may have added the terms of a product.
-static bool isTensorCoreF8(const ObservedStep &step) {
+/// The product, if tensor cores may have added terms of f8 operands.
+static std::optional<Product> getTensorCoreProduct(const ObservedStep &step) {
   if (step.command != wire::Command::Matmul || rt::isHostMemory(step))
-    return false;
-  auto a = findOperand(step, step.wire->command_as_Matmul()->a());
-  return a && elementBytes(a->dtype) == 1;
+    return std::nullopt;
+  std::optional<Product> product = getProduct(step);
+  if (product && elementBytes(product->a.dtype) == 1)
+    return product;
+  return std::nullopt;
 }
 
 /// The largest value of the row (the last dim) that an element is in. Where a
@@ -209,7 +208,6 @@ static int64_t countUnexplained(const ObservedStep &step, const TensorView &got,
   std::optional<Product> product;
   if (step.command == wire::Command::Matmul)
     product = getProduct(step);
-  const bool tensorCores = isTensorCoreF8(step);
   int64_t unexplained = codes.farCount - int64_t(codes.far.size());
   for (int64_t position : codes.far) {
     const int64_t gotOffset = got.offset(position);
@@ -223,13 +221,8 @@ static int64_t countUnexplained(const ObservedStep &step, const TensorView &got,
         std::abs(a - b) <= kKernelCancellation * getRowTop(expected, position))
       continue;
     if (product) {
-      // Errors of the sums come before the rounding, which may add a unit.
-      const double unit =
-          getUnit(got.dtype, std::max(std::abs(a), std::abs(b)));
-      const double allowed = sumOfAbsoluteTerms(*product, position) *
-                                 (tensorCores ? kTensorCores : kCancellation) +
-                             (tensorCores ? unit : 0);
-      if (std::abs(a - b) <= allowed)
+      const double sum = sumOfAbsoluteTerms(*product, position);
+      if (std::abs(a - b) <= kCancellation * sum)
         continue;
     }
     ++unexplained;
@@ -244,6 +237,14 @@ static void checkRounded(const ObservedStep &step, const TensorView &got,
   if (!isFloat(got.dtype)) {
     if (codes.equal != codes.count)
       miss(row, "integers differ");
+    return;
+  }
+  if (std::optional<Product> product = getTensorCoreProduct(step)) {
+    const bool fast = step.wire->command_as_Matmul()->fast_accum();
+    std::string why =
+        checkTensorCores(*product, got, expected, exact, fast, codes);
+    if (!why.empty())
+      miss(row, std::move(why));
     return;
   }
   const unsigned bytes = elementBytes(got.dtype);
@@ -267,8 +268,6 @@ static void checkRounded(const ObservedStep &step, const TensorView &got,
   if (unexplained)
     return miss(row, std::to_string(unexplained) +
                          " values are more than one unit apart");
-  if (isTensorCoreF8(step))
-    return;
   const double share = bytes == 1 ? kF8Share : kHalfShare;
   const int64_t allowed = int64_t(share * double(codes.count));
   if (codes.count - codes.equal > allowed)

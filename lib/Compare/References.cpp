@@ -8,6 +8,8 @@
 
 #include "fp8c/Compare/References.h"
 
+#include "ProductElement.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,11 +17,9 @@
 using namespace fp8c;
 using namespace fp8c::compare;
 
-/// Value of a scale for the element of its operand at `index`: one scale holds
-/// over `blockRow` x `blockColumn` of the last two dims.
-static double loadScale(const TensorView &scale,
-                        const std::vector<int64_t> &index, int64_t blockRow,
-                        int64_t blockColumn) {
+double compare::loadScale(const TensorView &scale,
+                          const std::vector<int64_t> &index, int64_t blockRow,
+                          int64_t blockColumn) {
   const size_t rank = scale.dims.size();
   int64_t offset = 0;
   for (size_t d = 0; d < rank; ++d) {
@@ -34,9 +34,8 @@ static double loadScale(const TensorView &scale,
   return loadValue(scale.dtype, scale.data, offset);
 }
 
-/// The offset of `index`, dims of size 1 broadcast, aligned at the end.
-static int64_t broadcastOffset(const TensorView &tensor,
-                               const std::vector<int64_t> &index) {
+int64_t compare::broadcastOffset(const TensorView &tensor,
+                                 const std::vector<int64_t> &index) {
   int64_t offset = 0;
   const size_t rank = tensor.dims.size();
   for (size_t d = 0; d < rank; ++d) {
@@ -46,39 +45,16 @@ static int64_t broadcastOffset(const TensorView &tensor,
   return offset;
 }
 
-double compare::sumOfAbsoluteTerms(const Product &p, int64_t linear) {
-  const size_t rank = p.d.dims.size();
-  std::vector<int64_t> index(rank);
-  for (size_t d = rank; d-- > 0;) {
-    index[d] = linear % p.d.dims[d];
-    linear /= p.d.dims[d];
-  }
-  std::vector<int64_t> aIndex = index, bIndex = index;
-  const int64_t depth = p.a.dims.back();
+double compare::sumOfAbsoluteTerms(const Product &product, int64_t linear) {
+  ProductElement element(product, linear);
   double sum = 0;
-  for (int64_t k = 0; k < depth; ++k) {
-    aIndex[rank - 1] = k;
-    bIndex[rank - 2] = k;
-    double term = loadValue(p.a.dtype, p.a.data, broadcastOffset(p.a, aIndex)) *
-                  loadValue(p.b.dtype, p.b.data, broadcastOffset(p.b, bIndex));
-    if (p.aScale)
-      term *= loadScale(*p.aScale, aIndex, p.aBlockM, p.aBlockK);
-    if (p.bScale)
-      term *= loadScale(*p.bScale, bIndex, p.bBlockK, p.bBlockN);
-    if (p.bDecode)
-      term *= loadScale(*p.bDecode, bIndex, p.bBlockK, p.bBlockN);
-    sum += std::abs(term);
-  }
-  if (p.bias)
-    sum += std::abs(loadValue(p.bias->dtype, p.bias->data,
-                              broadcastOffset(*p.bias, index)));
-  if (p.resultScale)
-    sum *= std::abs(loadValue(p.resultScale->dtype, p.resultScale->data, 0));
-  return sum;
+  for (int64_t k = 0; k < element.getDepth(); ++k)
+    sum += std::abs(element.getTerm(k) * element.getScale(k));
+  return (sum + std::abs(element.getBias())) *
+         std::abs(element.getResultScale());
 }
 
-/// To nearest, ties to even, with the bits of bf16 or f16 (without their ends).
-static double roundBits(DType dtype, double value) {
+double compare::roundBits(DType dtype, double value) {
   if (dtype != DType::BF16 && dtype != DType::F16)
     return value;
   const int bits = dtype == DType::BF16 ? 8 : 11;
