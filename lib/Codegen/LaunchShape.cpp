@@ -226,7 +226,8 @@ LaunchShape LaunchShape::choose(const RowProgram &program,
   } else {
     unsigned widest = getVectorWidth(program);
     // Those of the first kernel with the same sums, whatever else is read.
-    if (choices.get("sums").value_or(0))
+    shape.sameSums = choices.get("sums").value_or(0);
+    if (shape.sameSums)
       choices.apply("width", widest);
     shape.width = widest;
     shape.flat = isElementwise && canFlatten(program);

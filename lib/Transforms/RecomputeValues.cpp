@@ -10,7 +10,7 @@
 // than what makes the tensor. Between the two lies the tensor, written and read
 // once. Where the later kernel can compute it from as much memory as that, or
 // less, it does. Bit-exact: the same ops run twice, and their sums are added in
-// the same order, where the operands of both kernels allow the same vectors.
+// the same order.
 //
 //===----------------------------------------------------------------------===//
 

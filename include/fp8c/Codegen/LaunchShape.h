@@ -49,6 +49,9 @@ struct LaunchShape {
   unsigned vectors = 0;
   /// Rows begin anywhere: their vectors are moved element by element.
   bool byElements = false;
+  /// Another kernel computes the same sums, wherever its operands lie: additions
+  /// have one order, whether vectors are moved or elements.
+  bool sameSums = false;
   /// The elements of one task along the dim that the program cuts into chunks.
   int64_t chunk = 1;
   /// The dims are one where operands lie densely: tasks are `chunk` elements of

@@ -114,7 +114,7 @@ def RecomputeValuesPass : Pass<"fp8-recompute-values", "::mlir::func::FuncOp"> {
     (inputs of the kernel, and what it writes anyway, as far as they have all dims of the value) is fewer bytes than writing
     the value and reading it. So a cast whose scale needs the amax of the whole tensor costs no tensor in between. Only for
     targets whose kernels wait for memory. Each decision is a remark. Bit-exact: kernels with the same `fp8.same_sums` get
-    the same threads a row, and vectors where all addresses allow those, so that sums are added in the same order.
+    the same threads a row, each with the same elements, so that sums are added in the same order.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "who runs the kernels">];
   let dependentDialects = ["::fp8c::fp8::FP8Dialect"];

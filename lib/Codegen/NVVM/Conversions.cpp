@@ -207,7 +207,7 @@ static bool isWholeVector(Value index, Value first, unsigned width) {
 
 bool GpuKernel::canMoveVector(unsigned operand, ArrayRef<Lanes> at) {
   unsigned unit = program.getOperands()[operand].unitDim;
-  if (shape.byElements && at.size() > 1)
+  if (movesElements || (shape.byElements && at.size() > 1))
     return false;
   if (!isWholeVector(at[unit].value, indices[program.getVectorDim()], width))
     return false;

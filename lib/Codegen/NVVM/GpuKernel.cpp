@@ -142,7 +142,7 @@ Value GpuKernel::getChunk(const TaskDim &dim) {
 /// In 32 bits where vectors are moved, which is done for as many tasks as they
 /// hold.
 std::pair<Value, Value> GpuKernel::divideTask(Value task, Value count) {
-  if (mainWidth == 1)
+  if (mainWidth == 1 || movesElements)
     return KernelBuilder::divideTask(task, count);
   auto [quotient, rest] =
       KernelBuilder::divideTask(narrow(task), narrow(count));

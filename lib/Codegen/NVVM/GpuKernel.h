@@ -183,6 +183,8 @@ private:
   llvm::DenseMap<mlir::Value, Division> divisions;
   /// The bf16 values that f32 values were widened from.
   llvm::DenseMap<mlir::Value, mlir::Value> widened;
+  /// Whether nothing is known of where operands lie.
+  bool movesElements = false;
   /// Operands that are moved in vectors.
   llvm::DenseSet<unsigned> vectorOperands;
   /// What stays in registers from one loop over a task's elements to the next:

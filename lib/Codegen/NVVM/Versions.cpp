@@ -27,7 +27,9 @@ using namespace fp8c::codegen;
 /// more, too.
 void GpuKernel::emitVersions() {
   auto emitPlain = [&] {
-    llvm::SaveAndRestore restore(mainWidth, 1u);
+    llvm::SaveAndRestore restoreMoves(movesElements, true);
+    llvm::SaveAndRestore restoreWidth(mainWidth,
+                                      shape.sameSums ? mainWidth : 1u);
     emitTasks(buildTasks());
   };
   auto emitStaged = [&] {

@@ -203,9 +203,10 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
                                   getNodeName(tensor)));
     }
   } else if (orderByMemory(op, operands.front(), shapes.arith, body)) {
-    buffers = {getBuffer(operands.front(), getElementTypeOrSelf(tensors[0]),
-                         getNodeName(tensors[0])),
-               getBuffer(tensors[1])};
+    // In this order of dims it is no node's value.
+    buffers = {
+        getBuffer(operands.front(), getElementTypeOrSelf(tensors[0]), ""),
+        getBuffer(tensors[1])};
   } else {
     for (Value tensor : tensors)
       buffers.push_back(getBuffer(tensor));
