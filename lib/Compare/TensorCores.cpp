@@ -28,9 +28,11 @@ TensorCoreSum compare::sumLikeTensorCores(const Product &product,
                                           int64_t linear, bool fast) {
   // A step of additions, and after how many terms sums become f32.
   constexpr int64_t kStep = 32, kPromoted = 128;
-  constexpr int kFractionBits = 13;
+  const bool isHalf = elementBytes(product.a.dtype) == 2;
+  const int fractionBits = isHalf ? 23 : 13;
   ProductElement element(product, linear);
-  int64_t promoted = fast ? std::numeric_limits<int64_t>::max() : kPromoted;
+  int64_t promoted =
+      fast || isHalf ? std::numeric_limits<int64_t>::max() : kPromoted;
   // A scale that changes is multiplied with what it holds for.
   for (int64_t block : {product.aBlockK, product.bBlockK})
     if (block > 0)
@@ -43,7 +45,7 @@ TensorCoreSum compare::sumLikeTensorCores(const Product &product,
     for (int64_t i = k; i < end; ++i)
       largest = std::max(largest, std::abs(terms[i - k] = element.getTerm(i)));
     double quantum =
-        largest > 0 ? std::ldexp(1, std::ilogb(largest) - kFractionBits) : 1;
+        largest > 0 ? std::ldexp(1, std::ilogb(largest) - fractionBits) : 1;
     auto align = [&](double value) {
       return std::trunc(value / quantum) * quantum;
     };
@@ -56,7 +58,7 @@ TensorCoreSum compare::sumLikeTensorCores(const Product &product,
     }
     if (sum != 0)
       quantum =
-          std::max(quantum, std::ldexp(1, std::ilogb(sum) - kFractionBits));
+          std::max(quantum, std::ldexp(1, std::ilogb(sum) - fractionBits));
     partial = align(sum);
     if (largest > 0)
       quanta += quantum;

@@ -14,9 +14,10 @@
 
 namespace fp8c::compare {
 
-/// What a GPU's tensor cores make of an element of a product of f8 operands.
-/// They add 32 terms and the sum so far at a time, each cut off to 13 fraction
-/// bits of the largest of them, and the sum again to 13 of its own.
+/// What a GPU's tensor cores make of an element of a product. They add 32 terms
+/// and the sum so far at a time, each cut off to 13 fraction bits (operands of
+/// 16 bits: 23) of the largest of them, and the sum again to as many of its
+/// own.
 struct TensorCoreSum {
   /// Without errors, and with these.
   double exact, expected;
@@ -25,8 +26,8 @@ struct TensorCoreSum {
   double slack;
 };
 
-/// `fast` says that sums stay there to the end; otherwise they become f32 every
-/// 128 terms. Before the result's rounding.
+/// `fast` says that sums of f8 operands stay there to the end; otherwise they
+/// become f32 every 128 terms. Before the result's rounding.
 TensorCoreSum sumLikeTensorCores(const Product &product, int64_t linear,
                                  bool fast);
 

@@ -71,6 +71,23 @@ protected:
 };
 } // namespace
 
+TEST_F(TensorCores, OperandsOf16BitsKeepMoreOfATerm) {
+  // 1 * 1 + 2^-10 * 2^-10, in bf16.
+  const uint16_t terms[] = {0x3F80, 0x3A80};
+  float result = 0;
+  const Product product{TensorView::dense(DType::BF16, {1, 2}, terms),
+                        TensorView::dense(DType::BF16, {2, 1}, terms),
+                        TensorView::dense(DType::F32, {1, 1}, &result),
+                        {},
+                        {},
+                        {},
+                        {},
+                        {}};
+  const TensorCoreSum sum = sumLikeTensorCores(product, 0, false);
+  EXPECT_EQ(sum.expected, 1 + std::ldexp(1, -20));
+  EXPECT_LE(sum.slack, std::ldexp(1, -21));
+}
+
 TEST_F(TensorCores, SmallIntegersAreExact) {
   a.assign(256, 3);
   b.assign(256 * kColumns, 2);
