@@ -65,24 +65,25 @@ static constexpr int64_t kAny = INT64_MAX;
 /// (tools/dev/tune_kernels.py measures others; docs/gpu-measured.md has the
 /// times). The first line that fits counts.
 static constexpr RowDefaults kRowDefaults[] = {
-    // modulates, pairs, reductions, upTo, perThread, rows, resident, readsAhead
-    {false, false, 0, 1536, 36, 1, 0, true},
-    {false, false, 2, 3072, 32, kAll, 768, true},
-    {false, false, 0, 3072, 32, 1, 0, true},
-    {false, false, 0, 8191, 32, 1, 0, false},
-    {false, false, 0, kAny, 56, 1, 0, true},
-    {false, true, 0, 1536, 12, 1, 0, false},
-    {false, true, 0, 3072, 16, 1, 0, false},
-    {false, true, 0, 8191, 32, 1, 0, false},
-    {false, true, 0, kAny, 56, 1, 0, false},
-    {true, false, 0, 1536, 36, 1, 0, true},
-    {true, false, 0, 3072, 32, kAll, 512, true},
-    {true, false, 0, 8191, 32, 8, 640, true},
-    {true, false, 0, kAny, 56, kAll, 512, true},
-    {true, true, 0, 1536, 12, 1, 0, true},
-    {true, true, 0, 3072, 16, 2, 768, true},
-    {true, true, 0, 8191, 32, 2, 512, true},
-    {true, true, 0, kAny, 56, 1, 0, false},
+    // modulates, pairs, reductions, upTo, perThread, rows, resident,
+    // readsAhead, few
+    {false, false, 0, 1536, 36, 1, 0, true, 0},
+    {false, false, 2, 3072, 32, 1, 896, true, 0},
+    {false, false, 0, 3072, 32, 1, 0, true, 0},
+    {false, false, 0, 8191, 32, 1, 0, false, 0},
+    {false, false, 0, kAny, 56, 1, 0, true, 66},
+    {false, true, 0, 1536, 12, 1, 960, false, 0},
+    {false, true, 0, 3072, 16, 1, 1024, false, 0},
+    {false, true, 0, 8191, 32, 1, 1024, false, 264},
+    {false, true, 0, kAny, 56, 1, 768, false, 264},
+    {true, false, 0, 1536, 36, 4, 512, true, 0},
+    {true, false, 0, 3072, 32, kAll, 640, true, 0},
+    {true, false, 0, 8191, 32, 6, 640, true, 0},
+    {true, false, 0, kAny, 56, 8, 512, true, 66},
+    {true, true, 0, 1536, 12, 1, 0, true, 0},
+    {true, true, 0, 3072, 16, 2, 768, true, 0},
+    {true, true, 0, 8191, 32, 2, 512, true, 0},
+    {true, true, 0, kAny, 56, 1, 0, false, 66},
 };
 
 const RowDefaults &codegen::getRowDefaults(const RowProgram &program,

@@ -27,11 +27,14 @@ struct RowDefaults {
   double perThread;
   /// The most rows of a task; 1: no rows ahead.
   unsigned rows;
-  /// Threads of a multiprocessor that registers are to suffice for, where a
-  /// block does several rows.
+  /// Threads of a multiprocessor that registers are to suffice for: fewer leave
+  /// the assembler more registers, with which it starts all loads first. 0: its
+  /// choice.
   unsigned resident;
   /// Where a task is a row: reads all operands before the first reduction.
   bool readsAhead;
+  /// Up to how many rows a cluster shares each.
+  unsigned few;
 };
 
 /// The defaults of a kernel of rows.

@@ -24,15 +24,18 @@ using namespace fp8c::codegen;
 /// its own.
 static constexpr unsigned kBlock = 128;
 /// Threads of a block of flat elementwise work, and their vectors.
-static constexpr unsigned kFlatThreads = 64, kFlatVectors = 4;
-/// Blocks of a multiprocessor below which such work is shared out finer.
-static constexpr int64_t kFewBlocks = 4;
-/// Elements of a row that several blocks share, how many, and the launches that
-/// have their clusters' numbers in 31 bits.
+static constexpr unsigned kFlatThreads = 128, kFlatVectors = 4;
+/// Up to how many vectors there are a thread has fewer, so that such work is
+/// shared out finer.
+static constexpr std::pair<unsigned, int64_t> kFewVectors[] = {{2, 1 << 20},
+                                                               {1, 1024 * 132}};
+/// Elements of a row that several blocks share, and the launches that have
+/// their clusters' numbers in 31 bits.
 static constexpr int64_t kLongRow = 32768, kMostClusters = INT32_MAX / 8;
-static constexpr unsigned kLongCluster = 8;
-/// Threads of a multiprocessor that share such rows.
-static constexpr unsigned kSharingThreads = 512;
+/// Threads of a multiprocessor that share such rows; with little in registers.
+static constexpr unsigned kSharingThreads = 512, kManySharing = 1024;
+/// Blocks that share rows of which there are few.
+static constexpr unsigned kFewCluster = 4;
 /// Vectors of a thread that fit in its registers.
 static constexpr unsigned kMaxVectors = 10;
 /// Rows in shared memory at a time, and their bytes at most.
@@ -90,9 +93,11 @@ static void fitCluster(LaunchShape &shape, int64_t size, unsigned widest,
                        const Target &target, const RowDefaults &defaults,
                        const Choices &choices) {
   bool isLong = size >= kLongRow;
-  unsigned cluster = isLong ? kLongCluster : 1;
+  unsigned cluster = defaults.few > 0 ? kFewCluster : 1;
+  if (isLong)
+    cluster = size < 2 * kLongRow ? 2 : size < 4 * kLongRow ? 4 : 8;
   choices.apply("cluster", cluster);
-  int64_t tasks = isLong ? kMostClusters : kMultiprocessors / cluster;
+  int64_t tasks = isLong ? kMostClusters : defaults.few;
   choices.apply("few", tasks);
   if (cluster > target.clusterBlocks || cluster == 1 || tasks == 0 ||
       choices.get("sums").value_or(0) || size % cluster)
@@ -108,7 +113,9 @@ static void fitCluster(LaunchShape &shape, int64_t size, unsigned widest,
     shape.width = part.width;
     // One block alone loops over memory.
     shape.vectors = 0;
-    shape.minBlocks = std::max(kSharingThreads / shape.group, 1u);
+    unsigned threads =
+        defaults.pairs && !defaults.modulates ? kManySharing : kSharingThreads;
+    shape.minBlocks = std::max(threads / shape.group, 1u);
     choices.apply("blocks", shape.minBlocks);
   } else {
     if (shape.getCovered() != size || shape.vectors % cluster)
@@ -146,8 +153,9 @@ static void fitChunk(LaunchShape &shape, int64_t size, const Choices &choices) {
   choices.apply("threads", shape.group);
   choices.apply("vectors", shape.vectors);
   shape.chunk = int64_t(shape.group) * shape.vectors * shape.width;
-  if (shape.flat && shape.vectors > 1)
-    shape.fewElements = kFewBlocks * kMultiprocessors * shape.chunk;
+  for (auto [vectors, most] : kFewVectors)
+    if (shape.flat && vectors < shape.vectors)
+      shape.fewer.push_back({vectors, most * shape.width});
 }
 
 /// Several rows a block, for a block that has one row in registers: where
@@ -166,7 +174,11 @@ static void fitRows(LaunchShape &shape, const RowProgram &program,
   if (bytes == 0 || shape.group <= 32 || shape.getCovered() != size ||
       stages * bytes + kSharedScalars > target.sharedMemory)
     stages = 0;
-  shape.rows = stages > 0 ? std::max(defaults.rows, 2u) : 1;
+  // A warp's rows come ahead through registers.
+  bool isWarp = shape.group == 32 && shape.getCovered() == size;
+  shape.rows = stages > 0 ? std::max(defaults.rows, 2u)
+               : isWarp   ? defaults.rows
+                          : 1;
   choices.apply("rows", shape.rows);
   shape.stages = shape.rows > 1 ? stages : 0;
   shape.sharedBytes = shape.stages * bytes;
@@ -296,13 +308,13 @@ Value LaunchShape::buildBlocks(OpBuilder &builder, Location loc,
                                         constant(each * groups));
     };
     Value blocks = countBlocks(chunk);
-    if (fewElements == 0)
-      return blocks;
-    int64_t vector = int64_t(group) * width;
-    Value few =
-        arith::MinSIOp::create(builder, loc, countBlocks(vector),
-                               constant(fewElements / (vector * groups)));
-    return arith::MaxSIOp::create(builder, loc, blocks, few);
+    for (auto [count, most] : fewer) {
+      int64_t each = int64_t(group) * count * width;
+      Value few = arith::MinSIOp::create(builder, loc, countBlocks(each),
+                                         constant(most / (each * groups)));
+      blocks = arith::MaxSIOp::create(builder, loc, blocks, few);
+    }
+    return blocks;
   }
   for (TaskDim task : program.getTaskDims()) {
     Value count = extents[task.dim];

@@ -57,9 +57,9 @@ struct LaunchShape {
   /// The dims are one where operands lie densely: tasks are `chunk` elements of
   /// all of them. (Elsewhere the kernel takes the same blocks for its tasks.)
   bool flat = false;
-  /// Flat: up to how many elements a thread has one vector instead, so that
-  /// small tensors are shared by more multiprocessors.
-  int64_t fewElements = 0;
+  /// Flat: the vectors that a thread has instead, and up to how many elements,
+  /// so that small tensors are shared by more multiprocessors; fewer each time.
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 2> fewer;
   /// The most rows, along the last task dim, that a block does one after the
   /// other as one task; what they share stays in its registers. 1: each row is
   /// a task, and launches have no parts.

@@ -189,27 +189,30 @@ Value GpuKernel::buildAlignment(bool ofRows) {
 // All elements as one row
 //===----------------------------------------------------------------------===//
 
-/// All pieces: several vectors a thread, or one of few elements.
+/// All pieces: several vectors a thread, or fewer of few elements.
 void GpuKernel::emitFlat() {
   llvm::SaveAndRestore restore(isFlat, true);
-  auto emitChunks = [&] {
-    emitTasks(countChunks(buildTotal(), integer(shape.chunk)));
+  auto emitChunks = [&](auto &self, unsigned vectors,
+                        ArrayRef<std::pair<unsigned, int64_t>> fewer) -> void {
+    llvm::SaveAndRestore restoreVectors(shape.vectors, vectors);
+    llvm::SaveAndRestore restoreChunk(shape.chunk, int64_t(shape.group) *
+                                                       vectors * shape.width);
+    auto emit = [&] {
+      emitTasks(countChunks(buildTotal(), integer(shape.chunk)));
+    };
+    if (fewer.empty())
+      return emit();
+    auto [few, most] = fewer.front();
+    emitGuarded(
+        emit,
+        [&, most = most] {
+          return Value(arith::CmpIOp::create(builder, loc,
+                                             arith::CmpIPredicate::sgt,
+                                             buildTotal(), integer(most)));
+        },
+        [&, few = few] { self(self, few, fewer.drop_front()); });
   };
-  if (shape.fewElements == 0)
-    return emitChunks();
-  emitGuarded(
-      emitChunks,
-      [&] {
-        return Value(
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                  buildTotal(), integer(shape.fewElements)));
-      },
-      [&] {
-        llvm::SaveAndRestore restoreVectors(shape.vectors, 1u);
-        llvm::SaveAndRestore restoreChunk(shape.chunk,
-                                          int64_t(shape.group) * shape.width);
-        emitChunks();
-      });
+  emitChunks(emitChunks, shape.vectors, shape.fewer);
 }
 
 /// A piece of all elements, as one row of the last dim.

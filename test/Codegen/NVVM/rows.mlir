@@ -81,8 +81,9 @@ plan.kernel @batched unit_dims = [2, 1, 2] {
   fp8.yield %y : tensor<?x?x2048xbf16>
 }
 
-// Few elements are shared out a vector a thread, many by several.
+// Few elements are shared out a vector a thread, or two, many by four.
 // CHECK-LABEL: .entry elements(
+// CHECK: setp.lt.s64 {{.*}}, 8388609
 // CHECK: setp.lt.s64 {{.*}}, 1081345
 // CHECK: }
 plan.kernel @elements unit_dims = [1, 1] {
