@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fp8c/Codegen/Functions.h"
+#include "fp8c/Codegen/FunctionOps.h"
 
 #include "FunctionEmitter.h"
 
@@ -444,18 +445,8 @@ LogicalResult codegen::expandFunctions(Operation *root) {
   config.enableFolding(false);
   config.enableConstantCSE(false);
   (void)applyOpPatternsGreedily(functions, frozen, config);
-  // What becomes one instruction or a few without a library.
   WalkResult result = root->walk([&](Operation *op) {
-    bool isFunction =
-        isa<arith::RemFOp>(op) ||
-        (isa<math::MathDialect>(op->getDialect()) &&
-         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-              math::CountLeadingZerosOp, math::CtPopOp,
-              math::CountTrailingZerosOp, math::FloorOp, math::FmaOp,
-              math::IsFiniteOp, math::IsInfOp, math::IsNaNOp, math::IsNormalOp,
-              math::RoundEvenOp, math::RoundOp, math::SqrtOp, math::TruncOp>(
-             op));
-    if (!isFunction)
+    if (!isFunction(op))
       return WalkResult::advance();
     op->emitError() << "no expansion of '" << op->getName() << "' on "
                     << op->getResult(0).getType();

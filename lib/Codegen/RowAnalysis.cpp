@@ -14,6 +14,7 @@
 
 #include "RowAnalysis.h"
 
+#include "fp8c/Codegen/FunctionOps.h"
 #include "fp8c/Dialect/FP8/FP8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -153,6 +154,9 @@ LogicalResult RowAnalysis::checkRegion(linalg::GenericOp op) {
         return fail("tensor.extract from a tensor that is not captured");
       continue;
     }
+    if (isFunction(&inner) && getElementTypeOrSelf(inner.getResult(0)).isF64())
+      return fail("'" + inner.getName().getStringRef() +
+                  "' of f64, which has no expansion");
     if (isa<linalg::IndexOp, linalg::YieldOp, fp8::CastOp>(inner) ||
         isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()))
       continue;

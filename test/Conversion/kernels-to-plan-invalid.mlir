@@ -106,3 +106,20 @@ func.func @forward(%x: tensor<64xindex>) -> tensor<64xindex> {
   }
   return %0 : tensor<64xindex>
 }
+
+// -----
+
+func.func @forward(%x: tensor<4xf64>) -> tensor<4xf64> {
+  // expected-error@+1 {{this kernel has no row program: 'math.tanh' of f64, which has no expansion}}
+  %k = fp8.kernel (%a = %x : tensor<4xf64>) -> (tensor<4xf64>) {
+    %e = tensor.empty() : tensor<4xf64>
+    %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%a : tensor<4xf64>) outs(%e : tensor<4xf64>) {
+    ^bb0(%p: f64, %o: f64):
+      %0 = math.tanh %p : f64
+      linalg.yield %0 : f64
+    } -> tensor<4xf64>
+    fp8.yield %t : tensor<4xf64>
+  }
+  return %k : tensor<4xf64>
+}
