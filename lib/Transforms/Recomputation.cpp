@@ -11,7 +11,9 @@
 #include "fp8c/Codegen/LaunchShape.h"
 #include "fp8c/Codegen/RowProgram.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -40,6 +42,24 @@ static bool keepsRows(const RowProgram &program, const Target &target) {
   int64_t left =
       program.getDims()[program.getVectorDim()].size - shape.getCovered();
   return left < int64_t(shape.group) * shape.width;
+}
+
+/// True for a state, or a part of it, that the call stores again: to read it
+/// later than its store would take a copy.
+static bool isOverwritten(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto load = dyn_cast<fp8::GlobalLoadOp>(op))
+      return llvm::any_of(
+          load->getParentOfType<func::FuncOp>().getOps<fp8::GlobalStoreOp>(),
+          [&](fp8::GlobalStoreOp store) {
+            return store.getGlobalAttr() == load.getGlobalAttr();
+          });
+    if (!isa<linalg::TransposeOp, tensor::CollapseShapeOp,
+             tensor::ExpandShapeOp, tensor::ExtractSliceOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return false;
 }
 
 /// Calls `action` with each value from outside that `op` or its body reads.
@@ -77,6 +97,8 @@ bool Recomputation::collect() {
       continue;
     Value outer = value == getMade() ? Value() : getOuter(value);
     if (outer && (isa<BlockArgument>(value) || !outer.use_empty())) {
+      if (isOverwritten(outer))
+        return false;
       leaves.insert(value);
       continue;
     }

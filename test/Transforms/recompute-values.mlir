@@ -286,3 +286,40 @@ func.func @odd_rows(%x: tensor<8x257xbf16> {fp8.name = "x"}, %scale: tensor<f32>
   }
   return %v#1, %q : tensor<1x1xf32>, tensor<8x257xf8E4M3FN>
 }
+
+// A state that the call overwrites would have to be copied to be read again.
+
+// CHECK-LABEL: @stored_state
+// CHECK: fp8.kernel {{.+}} -> (tensor<4x64xbf16>, tensor<1x1xf32>)
+fp8.global state @cache source = "cache" : tensor<4x64xbf16>
+func.func @stored_state(%n: tensor<4x64xbf16>, %scale: tensor<f32>)
+    -> (tensor<1x1xf32>, tensor<4x64xf8E4M3FN>) {
+  %x = fp8.global_load @cache : tensor<4x64xbf16>
+  %v:2 = fp8.kernel (%a = %x : tensor<4x64xbf16>) -> (tensor<4x64xbf16>, tensor<1x1xf32>) attributes {fp8.nodes = ["act", ""]} {
+    %e = tensor.empty() : tensor<4x64xbf16>
+    %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<4x64xbf16>) outs(%e : tensor<4x64xbf16>) {
+    ^bb0(%p: bf16, %o: bf16):
+      %0 = arith.extf %p : bf16 to f32
+      %1 = math.tanh %0 : f32
+      %2 = arith.truncf %1 : f32 to bf16
+      linalg.yield %2 : bf16
+    } -> tensor<4x64xbf16>
+    %m = fp8.amax %t <?x?> : tensor<4x64xbf16> -> tensor<1x1xf32>
+    fp8.yield %t, %m : tensor<4x64xbf16>, tensor<1x1xf32>
+  }
+  %q = fp8.kernel (%a = %v#0 : tensor<4x64xbf16>, %b = %scale : tensor<f32>) -> (tensor<4x64xf8E4M3FN>) {
+    %e = tensor.empty() : tensor<4x64xf8E4M3FN>
+    %t = linalg.generic {indexing_maps = [#id, #one, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %b : tensor<4x64xbf16>, tensor<f32>) outs(%e : tensor<4x64xf8E4M3FN>) {
+    ^bb0(%p: bf16, %k: f32, %o: f8E4M3FN):
+      %0 = arith.extf %p : bf16 to f32
+      %1 = arith.divf %0, %k : f32
+      %2 = fp8.cast %1 : f32 to f8E4M3FN
+      linalg.yield %2 : f8E4M3FN
+    } -> tensor<4x64xf8E4M3FN>
+    fp8.yield %t : tensor<4x64xf8E4M3FN>
+  }
+  fp8.global_store %n, @cache : tensor<4x64xbf16>
+  return %v#1, %q : tensor<1x1xf32>, tensor<4x64xf8E4M3FN>
+}
