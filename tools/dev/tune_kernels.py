@@ -13,7 +13,7 @@ fastest with time, share of the copy and ratio to the default, each the median o
 threads: of a row; width: elements of a vector; vectors: of a thread, in elementwise kernels; rows: most rows a block does;
 stages: rows brought ahead by bulk copies (0 or 2); blocks: a multiprocessor's, that registers suffice for; wave: tasks that
 run at a time; ahead: reads all operands before the first reduction; beside: casts of all vectors side by side; dependent:
-programmatic dependent launch.
+programmatic dependent launch; cluster: blocks that share a row; few: in launches of at most so many.
 """
 
 import argparse
