@@ -168,7 +168,7 @@ protected:
   void begin(unsigned reduction);
   void accumulate(unsigned reduction);
   void end(llvm::ArrayRef<unsigned> reductions);
-  void atomicAmax(unsigned result);
+  virtual void atomicAmax(unsigned result);
   void flushAtomics();
   Lanes getNeutral(mlir::Operation *combiner);
   mlir::Value combineLanes(mlir::Operation *combiner, mlir::Value vector);

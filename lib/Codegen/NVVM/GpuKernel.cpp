@@ -105,6 +105,7 @@ void GpuKernel::build(StringRef name) {
                                       number, i32(0)));
   }
   beginAtomics();
+  initFloors();
   emitVersions();
   flushAtomics();
   LLVM::ReturnOp::create(builder, loc, ValueRange{});

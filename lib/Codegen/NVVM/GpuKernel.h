@@ -85,6 +85,12 @@ private:
   size_t emitFused(llvm::ArrayRef<Action> actions, DimSet bound) override;
   void combineMoments(mlir::Value &sum, mlir::Value &squares, int64_t count);
 
+  // The amax of values no larger than their elements (SmallValues.cpp).
+  void initFloors();
+  mlir::Value limitFloor(mlir::Value bits);
+  void atomicAmax(unsigned result) override;
+  void raiseFloors();
+
   // Threads (Threads.cpp).
   mlir::Value i32(int64_t value);
   void synchronise();
@@ -185,6 +191,9 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> widened;
   /// Whether nothing is known of where operands lie.
   bool movesElements = false;
+  /// For an amax, the element that is as large as each value, and the largest
+  /// value so far, in memory.
+  llvm::MapVector<unsigned, std::pair<mlir::OpOperand *, mlir::Value>> floors;
   /// Operands that are moved in vectors.
   llvm::DenseSet<unsigned> vectorOperands;
   /// What stays in registers from one loop over a task's elements to the next:

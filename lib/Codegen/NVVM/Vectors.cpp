@@ -126,6 +126,13 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
     delayScalars();
     hoist(action.body, bound);
   }
+  // All are on their way before the first choice of what is computed.
+  if (!floors.empty())
+    for (unsigned i = 0; i < shape.vectors; ++i)
+      inVector(i, [&] {
+        for (auto &entry : frames.back())
+          entry.second = keepPacked(entry.second);
+      });
   // A row in shared memory is read as a whole before its place is given back.
   if (isFirst && (shape.rows > 1 || shape.readsAhead))
     for (const Action &other : program.getActions())

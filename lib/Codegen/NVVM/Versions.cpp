@@ -226,6 +226,7 @@ void GpuKernel::emitFlatTask(Value task) {
   Value to = arith::AddIOp::create(builder, loc, from, chunk);
   pieces[last] = {from, arith::MinUIOp::create(builder, loc, to, buildTotal())};
   emitActions(program.getActions(), (DimSet(1) << last) - 1);
+  raiseFloors();
   indices.assign(indices.size(), nullptr);
   pieces[last] = {};
 }
