@@ -9,17 +9,14 @@
 // CHECK-COUNT-3: ld.global.v4.b32
 // CHECK: setp.le.u32
 // CHECK: bra
-// CHECK: ex2.approx
 // CHECK: redux.sync.max.u32
 
 // A product of two operands, or with what may be larger than 1, is computed.
 
 // CHECK-LABEL: .visible .entry two(
 // CHECK-NOT: ld.volatile
-// CHECK-NOT: redux.sync
 // CHECK-LABEL: .visible .entry larger(
 // CHECK-NOT: ld.volatile
-// CHECK-NOT: redux.sync
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
