@@ -21,6 +21,8 @@ static constexpr size_t kCachedShapes = 16;
 /// Graphs of a shape: callers may take turns with as many sets of inputs and
 /// outputs.
 static constexpr size_t kGraphs = 8;
+/// How often a recording may fail before a context makes no more.
+static constexpr unsigned kMostDisturbed = 8;
 
 namespace {
 /// A call on a queue.
@@ -236,6 +238,8 @@ bool Context::runGraph(ShapeInstance &instance) {
     found->command->run();
     return true;
   }
+  if (disturbed >= kMostDisturbed)
+    return false;
   // What is made when first used is made by a call without a graph.
   if (!found && graphs == FP8RT_GRAPHS_AUTO) {
     instance.addGraph(nullptr, kGraphs);
@@ -245,11 +249,18 @@ bool Context::runGraph(ShapeInstance &instance) {
   bool first = !found;
   if (first)
     runCommands(instance);
-  auto graph = queue->record([&] { recordCommands(instance); });
-  if (!first)
-    graph->run();
-  instance.addGraph(std::move(graph), kGraphs);
-  return true;
+  try {
+    auto graph = queue->record([&] { recordCommands(instance); });
+    if (!first)
+      graph->run();
+    instance.addGraph(std::move(graph), kGraphs);
+    return true;
+  } catch (const Error &) {
+    // Another thread that waits for the whole device ends a recording. A later
+    // call tries again; what is wrong with the commands they say themselves.
+    ++disturbed;
+    return first;
+  }
 }
 
 void Context::run(ShapeInstance &instance) {

@@ -69,6 +69,8 @@ private:
   size_t cachedShapes;
   fp8rt_graphs_t graphs;
   bool poisons;
+  /// Recordings that failed.
+  unsigned disturbed = 0;
   /// The most recently used first.
   std::vector<std::unique_ptr<ShapeInstance>> instances;
   /// Values of weights and states that the entry point uses.

@@ -11,11 +11,23 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-/// For tests of our own attention: it computes everything.
+/// Whether our kernels take about as long as the library's, which needs 60 ms
+/// and more for the first call of each new size.
+static bool isSmall(const AttentionArgs &args) {
+  constexpr int64_t kMostTerms = int64_t(1) << 27;
+  const Tensor &query = *args.query;
+  double terms = double(args.key->dims[2]);
+  for (int i = 0; i < 4; ++i)
+    terms *= double(query.dims[i]);
+  return terms <= double(kMostTerms);
+}
+
 std::unique_ptr<Command>
 fp8c::rt::cuda::makeAttention(CudaQueue &queue, const PreparedStep &step) {
   if (queue.backends == FP8RT_BACKENDS_OWN)
     return makeOwnAttention(queue, step, "its own kernels are asked for");
+  if (queue.backends == FP8RT_BACKENDS_AUTO && isSmall(step.attention))
+    return makeOwnAttention(queue, step, "it is small");
   Cudnn *library = queue.device.cudnn();
   if (!library)
     return makeOwnAttention(queue, step, "there is no libcudnn.so.9");
