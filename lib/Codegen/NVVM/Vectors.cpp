@@ -118,10 +118,12 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
       frames.pop_back();
     indices[dim] = nullptr;
   };
-  for (unsigned i = 0; i < shape.vectors; ++i)
-    inVector(i, [&] {
-      hoist(action.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
-    });
+  auto read = [&] {
+    hoist(action.body, bound | DimSet(1) << dim, /*readsOnly=*/true);
+  };
+  // Elements take a register each until they are packed: a vector at a time.
+  for (unsigned i = 0; i < shape.vectors && !movesElements; ++i)
+    inVector(i, read);
   if (readsFirst && isFirst) {
     delayScalars();
     hoist(action.body, bound);
@@ -134,7 +136,7 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
           entry.second = keepPacked(entry.second);
       });
   // A row in shared memory is read as a whole before its place is given back.
-  if (isFirst && (shape.rows > 1 || shape.readsAhead))
+  if (isFirst && !movesElements && (shape.rows > 1 || shape.readsAhead))
     for (const Action &other : program.getActions())
       if (other.kind == Action::Kind::Loop && other.index == dim)
         for (unsigned i = 0; i < shape.vectors; ++i)
@@ -144,7 +146,9 @@ void GpuKernel::emitUnrolled(const Action &action, DimSet bound, Value from) {
   auto emitVectors = [&] {
     for (unsigned i = 0; i < shape.vectors; ++i)
       inVector(i, [&] {
-        if (!isFirst)
+        if (movesElements)
+          read();
+        if (!isFirst || movesElements)
           for (auto &entry : frames.back())
             entry.second = keepPacked(entry.second);
         Frame stays = frames.back();
