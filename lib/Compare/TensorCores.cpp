@@ -26,8 +26,10 @@ static constexpr double kDistanceRatio = 1.25, kDistanceFloor = 1e-6;
 
 TensorCoreSum compare::sumLikeTensorCores(const Product &product,
                                           int64_t linear, bool fast) {
-  // A step of additions, and after how many terms sums become f32.
+  // A step of additions, and after how many terms sums become f32: of so many
+  // kernels choose the order, and how often what is cut off deviates as far.
   constexpr int64_t kStep = 32, kPromoted = 128;
+  constexpr double kDeviations = 6;
   const bool isHalf = elementBytes(product.a.dtype) == 2;
   const int fractionBits = isHalf ? 23 : 13;
   ProductElement element(product, linear);
@@ -38,36 +40,48 @@ TensorCoreSum compare::sumLikeTensorCores(const Product &product,
     if (block > 0)
       promoted = std::min({promoted, block, kPromoted});
   const int64_t depth = element.getDepth();
-  double exact = 0, total = 0, partial = 0, quanta = 0, lost = 0, slack = 0;
+  auto getQuantum = [&](double value) {
+    return std::ldexp(1,
+                      (value == 0 ? -900 : std::ilogb(value)) - fractionBits);
+  };
+  auto cut = [](double value, double quantum) {
+    return std::trunc(value / quantum) * quantum;
+  };
+  double exact = 0, total = 0, partial = 0, quanta = 0, slack = 0;
+  double lost = 0, squares = 0, terms[kPromoted], largestNear = 0;
   for (int64_t k = 0; k < depth; k += kStep) {
     const int64_t end = std::min(k + kStep, depth);
-    double largest = std::abs(partial), terms[kStep];
-    for (int64_t i = k; i < end; ++i)
-      largest = std::max(largest, std::abs(terms[i - k] = element.getTerm(i)));
-    double quantum =
-        largest > 0 ? std::ldexp(1, std::ilogb(largest) - fractionBits) : 1;
-    auto align = [&](double value) {
-      return std::trunc(value / quantum) * quantum;
-    };
-    double sum = align(partial), here = 0;
-    for (int64_t i = k; i < end; ++i) {
-      const double term = terms[i - k];
-      sum += align(term);
-      lost += term - align(term);
-      here += term;
+    double *here = terms + k % kPromoted;
+    if (here == terms) {
+      largestNear = 0;
+      for (int64_t i = k; i < std::min(k + kPromoted, depth); ++i)
+        largestNear =
+            std::max(largestNear, std::abs(terms[i - k] = element.getTerm(i)));
     }
-    if (sum != 0)
-      quantum =
-          std::max(quantum, std::ldexp(1, std::ilogb(sum) - fractionBits));
-    partial = align(sum);
-    if (largest > 0)
-      quanta += quantum;
+    double largest = std::abs(partial);
+    for (int64_t i = k; i < end; ++i)
+      largest = std::max(largest, std::abs(here[i - k]));
+    const double quantum = getQuantum(largest);
+    // Beside the largest term of its 128 each may lose more.
+    const double wide = std::max(quantum, getQuantum(largestNear));
+    double sum = cut(partial, quantum), sumHere = 0;
+    for (int64_t i = k; i < end; ++i) {
+      const double term = here[i - k], part = term - cut(term, wide);
+      sum += cut(term, quantum);
+      sumHere += term;
+      lost += part;
+      squares += part * part;
+    }
+    partial = cut(sum, std::max(quantum, getQuantum(sum)));
+    quanta += std::max(wide, getQuantum(sum));
     const double scale = element.getScale(k);
-    exact += here * scale;
+    exact += sumHere * scale;
     if (end == depth || end % promoted == 0) {
       total += partial * scale;
-      slack += (2 * quanta + std::abs(lost)) * std::abs(scale);
-      partial = quanta = lost = 0;
+      slack +=
+          (2 * quanta + std::abs(lost) + kDeviations * std::sqrt(squares)) *
+          std::abs(scale);
+      partial = quanta = lost = squares = 0;
     }
   }
   const double scale = element.getResultScale();

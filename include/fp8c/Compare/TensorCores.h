@@ -21,8 +21,9 @@ namespace fp8c::compare {
 struct TensorCoreSum {
   /// Without errors, and with these.
   double exact, expected;
-  /// What they may lose: of the terms what they lose here, of the sum one such
-  /// bit for each of the two times that it is cut off.
+  /// What they may lose: of the sum one such bit for each of the two times that
+  /// it is cut off, of the terms what is cut off beside the largest of their
+  /// 128, and six deviations of that, as kernels choose the order of those.
   double slack;
 };
 
