@@ -25,6 +25,9 @@ using namespace fp8c::codegen;
 static constexpr unsigned kBlock = 128;
 /// Threads of a block of flat elementwise work, and their vectors.
 static constexpr unsigned kFlatThreads = 128, kFlatVectors = 4;
+/// Tensors whose rows are about as short are shared out finer (measured at
+/// 4096 x 1152).
+static constexpr int64_t kShortRow = 1536;
 /// Up to how many vectors there are a thread has fewer, so that such work is
 /// shared out finer.
 static constexpr std::pair<unsigned, int64_t> kFewVectors[] = {{2, 1 << 20},
@@ -32,8 +35,8 @@ static constexpr std::pair<unsigned, int64_t> kFewVectors[] = {{2, 1 << 20},
 /// Elements of a row that several blocks share, and the launches that have
 /// their clusters' numbers in 31 bits.
 static constexpr int64_t kLongRow = 32768, kMostClusters = INT32_MAX / 8;
-/// Threads of a multiprocessor that share such rows; with little in registers.
-static constexpr unsigned kSharingThreads = 512, kManySharing = 1024;
+/// Threads of a multiprocessor that share such rows.
+static constexpr unsigned kSharingThreads = 512;
 /// Blocks that share rows of which there are few.
 static constexpr unsigned kFewCluster = 4;
 /// Vectors of a thread that fit in its registers.
@@ -92,12 +95,16 @@ static void fitRow(LaunchShape &shape, int64_t size, unsigned widest,
 static void fitCluster(LaunchShape &shape, int64_t size, unsigned widest,
                        const Target &target, const RowDefaults &defaults,
                        const Choices &choices) {
-  bool isLong = size >= kLongRow;
+  // Two tensors' rows without vectors: one block is as fast a little longer.
+  bool isPair = defaults.pairs && !defaults.modulates;
+  bool isLong = size >= (isPair ? 2 * kLongRow : kLongRow);
   unsigned cluster = defaults.few > 0 ? kFewCluster : 1;
   if (isLong)
     cluster = size < 2 * kLongRow ? 2 : size < 4 * kLongRow ? 4 : 8;
   choices.apply("cluster", cluster);
-  int64_t tasks = isLong ? kMostClusters : defaults.few;
+  int64_t tasks = defaults.few;
+  if (size >= kLongRow)
+    tasks = isLong ? kMostClusters : kMultiprocessors / cluster;
   choices.apply("few", tasks);
   if (cluster > target.clusterBlocks || cluster == 1 || tasks == 0 ||
       choices.get("sums").value_or(0) || size % cluster)
@@ -113,9 +120,7 @@ static void fitCluster(LaunchShape &shape, int64_t size, unsigned widest,
     shape.width = part.width;
     // One block alone loops over memory.
     shape.vectors = 0;
-    unsigned threads =
-        defaults.pairs && !defaults.modulates ? kManySharing : kSharingThreads;
-    shape.minBlocks = std::max(threads / shape.group, 1u);
+    shape.minBlocks = std::max(kSharingThreads / shape.group, 1u);
     choices.apply("blocks", shape.minBlocks);
   } else {
     if (shape.getCovered() != size || shape.vectors % cluster)
@@ -134,7 +139,10 @@ static void fitCluster(LaunchShape &shape, int64_t size, unsigned widest,
 static void fitChunk(LaunchShape &shape, int64_t size, const Choices &choices) {
   shape.group = kFlatThreads;
   shape.vectors = kFlatVectors;
-  if (!ShapedType::isDynamic(size)) {
+  if (shape.flat) {
+    if (size >= kShortRow / 2 && size <= kShortRow)
+      shape.vectors = kFlatVectors / 2;
+  } else if (!ShapedType::isDynamic(size)) {
     int64_t vectors = llvm::divideCeil(size, shape.width);
     double best = 1e9;
     for (unsigned group : {1, 2, 4, 8, 16, 32, 64, 96, 128, 160, 192, 256})
@@ -253,7 +261,7 @@ LaunchShape LaunchShape::choose(const RowProgram &program,
     RowReads reads = RowReads::find(program);
     const RowDefaults &defaults = getRowDefaults(program, reads);
     if (isElementwise) {
-      fitChunk(shape, shape.flat ? ShapedType::kDynamic : size, choices);
+      fitChunk(shape, size, choices);
     } else {
       shape.group = ShapedType::isDynamic(size)
                         ? 256

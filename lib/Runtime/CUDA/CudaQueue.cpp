@@ -20,10 +20,6 @@ using namespace fp8c::rt::cuda;
 
 /// Blocks that a grid may have in its first dim.
 static constexpr int64_t kMaxGrid = INT32_MAX;
-/// Threads for each multiprocessor of a grid that may start early. A smaller
-/// one that does lands on few of them (measured: up to 30 % slower), unless it
-/// has few blocks anyway.
-static constexpr int64_t kEarlyThreads = 240, kFewBlocks = 4;
 /// Lanes of recorded calls unless the caller says more.
 static constexpr uint32_t kLanes = 4;
 
@@ -48,10 +44,7 @@ public:
       blocks = std::min(blocks, int64_t(kernel.resident()) *
                                     queue.device.multiprocessors());
     grid = uint32_t(std::min(blocks, kMaxGrid));
-    isDependent =
-        kernel.dependent() &&
-        (blocks <= kFewBlocks ||
-         blocks * threads >= kEarlyThreads * queue.device.multiprocessors());
+    isDependent = kernel.dependent();
     queue.program.allowShared(index, step.scratch);
   }
   void run() override {
