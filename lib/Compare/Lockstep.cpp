@@ -228,7 +228,7 @@ static int64_t countUnexplained(const ObservedStep &step, const TensorView &got,
       const double top = getRowTop(expected, position);
       if (std::abs(a - b) <= kKernelCancellation * top)
         continue;
-      if (std::abs(a - b) <= getUnit(DType::BF16, top) && flips-- > 0)
+      if (std::abs(a - b) <= 2 * getUnit(DType::BF16, top) && flips-- > 0)
         continue;
     }
     if (product) {

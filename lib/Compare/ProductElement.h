@@ -22,6 +22,9 @@ double loadScale(const TensorView &scale, const std::vector<int64_t> &index,
 int64_t broadcastOffset(const TensorView &tensor,
                         const std::vector<int64_t> &index);
 
+/// To nearest, ties to even, with the bits of bf16 or f16 (without their ends).
+double roundBits(DType dtype, double value);
+
 /// One element of a product's result.
 class ProductElement {
 public:
@@ -35,11 +38,16 @@ public:
   }
 
   int64_t getDepth() const { return p.a.dims.back(); }
-  /// Term `k` without its scales.
+  /// Term `k` without its scales; of a decoded weight.
   double getTerm(int64_t k) {
     moveTo(k);
-    return loadValue(p.a.dtype, p.a.data, broadcastOffset(p.a, aIndex)) *
-           loadValue(p.b.dtype, p.b.data, broadcastOffset(p.b, bIndex));
+    double b = loadValue(p.b.dtype, p.b.data, broadcastOffset(p.b, bIndex));
+    if (p.bDecode) {
+      b *= loadScale(*p.bDecode, bIndex, p.bBlockK, p.bBlockN);
+      if (elementBytes(p.a.dtype) == 2)
+        b = roundBits(p.a.dtype, b);
+    }
+    return loadValue(p.a.dtype, p.a.data, broadcastOffset(p.a, aIndex)) * b;
   }
   /// What term `k` is multiplied with.
   double getScale(int64_t k) {
@@ -49,8 +57,6 @@ public:
       scale *= loadScale(*p.aScale, aIndex, p.aBlockM, p.aBlockK);
     if (p.bScale)
       scale *= loadScale(*p.bScale, bIndex, p.bBlockK, p.bBlockN);
-    if (p.bDecode)
-      scale *= loadScale(*p.bDecode, bIndex, p.bBlockK, p.bBlockN);
     return scale;
   }
   double getBias() const {
@@ -73,9 +79,6 @@ private:
   const Product &p;
   std::vector<int64_t> index, aIndex, bIndex;
 };
-
-/// To nearest, ties to even, with the bits of bf16 or f16 (without their ends).
-double roundBits(DType dtype, double value);
 
 } // namespace fp8c::compare
 

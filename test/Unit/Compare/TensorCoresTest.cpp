@@ -88,6 +88,24 @@ TEST_F(TensorCores, OperandsOf16BitsKeepMoreOfATerm) {
   EXPECT_LE(sum.slack, std::ldexp(1, -21));
 }
 
+TEST_F(TensorCores, DecodedWeightsAreRounded) {
+  // 1 * bf16(1.125 * 1.0078125): 145.125 units of 2^-7.
+  const uint16_t one = 0x3F80;
+  const uint8_t code = 0x39;
+  const float scale = 1.0078125f;
+  float result = 0;
+  Product product{TensorView::dense(DType::BF16, {1, 1}, &one),
+                  TensorView::dense(DType::E4M3FN, {1, 1}, &code),
+                  TensorView::dense(DType::F32, {1, 1}, &result),
+                  {},
+                  {},
+                  {},
+                  {},
+                  {}};
+  product.bDecode = TensorView::dense(DType::F32, {1}, &scale);
+  EXPECT_EQ(sumLikeTensorCores(product, 0, false).exact, 145.0 / 128);
+}
+
 TEST_F(TensorCores, SmallIntegersAreExact) {
   a.assign(256, 3);
   b.assign(256 * kColumns, 2);
