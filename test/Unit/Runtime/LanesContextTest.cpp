@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanWriter.h"
+#include "WrappedDevice.h"
 
 #include "../../../lib/Runtime/Context.h"
 #include "../../../lib/Runtime/State.h"
@@ -29,20 +30,11 @@ using fp8c::test::kNone;
 namespace {
 
 /// Runs steps of lanes in a random order that is allowed.
-class ShuffledQueue : public Queue {
+class ShuffledQueue : public WrappedQueue {
 public:
   ShuffledQueue(std::unique_ptr<Queue> cpu, std::mt19937 &random)
-      : cpu(std::move(cpu)), random(random) {}
+      : WrappedQueue(std::move(cpu)), random(random) {}
 
-  std::unique_ptr<Command> prepare(const PreparedStep &step) override {
-    return cpu->prepare(step);
-  }
-  bool reserve(int64_t bytes) override { return cpu->reserve(bytes); }
-  void begin(void *stream) override { cpu->begin(stream); }
-  void end() noexcept override { cpu->end(); }
-  void fill(char *memory, int64_t bytes, uint8_t value) override {
-    cpu->fill(memory, bytes, value);
-  }
   bool isRecorded() const override { return true; }
   uint32_t lanes() const override { return 4; }
   void runInLanes(const std::vector<LaneStep> &steps,
@@ -72,54 +64,6 @@ public:
   static inline bool wasShuffled = false;
 
 private:
-  std::unique_ptr<Queue> cpu;
-  std::mt19937 &random;
-};
-
-class ShuffledProgram : public LoadedProgram {
-public:
-  ShuffledProgram(std::shared_ptr<LoadedProgram> cpu, std::mt19937 &random)
-      : cpu(std::move(cpu)), random(random) {}
-  const void *weightData(size_t weight) override {
-    return cpu->weightData(weight);
-  }
-  std::unique_ptr<Queue> makeQueue(const QueueOptions &options) override {
-    return std::make_unique<ShuffledQueue>(cpu->makeQueue(options), random);
-  }
-
-private:
-  std::shared_ptr<LoadedProgram> cpu;
-  std::mt19937 &random;
-};
-
-class ShuffledDevice : public Device {
-public:
-  explicit ShuffledDevice(std::mt19937 &random) : random(random) {}
-  std::string name() const override { return "shuffled"; }
-  DLDevice dlpack() const override { return cpu->dlpack(); }
-  int rankTarget(const std::string &target) const override {
-    return cpu->rankTarget(target);
-  }
-  std::shared_ptr<LoadedProgram>
-  load(std::shared_ptr<Program> program) override {
-    return std::make_shared<ShuffledProgram>(cpu->load(std::move(program)),
-                                             random);
-  }
-  char *allocate(int64_t bytes) override { return cpu->allocate(bytes); }
-  void free(char *memory) noexcept override { cpu->free(memory); }
-  void upload(void *to, const void *from, size_t bytes) override {
-    cpu->upload(to, from, bytes);
-  }
-  void download(void *to, const void *from, size_t bytes) override {
-    cpu->download(to, from, bytes);
-  }
-  void wait() override { cpu->wait(); }
-  std::unique_ptr<Stopwatch> makeStopwatch() override {
-    return cpu->makeStopwatch();
-  }
-
-private:
-  std::shared_ptr<Device> cpu = openCpu();
   std::mt19937 &random;
 };
 
@@ -206,7 +150,10 @@ TEST(Lanes, CallsGiveTheSameInAnyOrder) {
     Programs programs(Package::openMemory(
         {reinterpret_cast<const unsigned char *>(package.data()),
          package.size()}));
-    auto device = std::make_shared<ShuffledDevice>(random);
+    auto device =
+        std::make_shared<WrappedDevice>([&](std::unique_ptr<Queue> cpu) {
+          return std::make_unique<ShuffledQueue>(std::move(cpu), random);
+        });
     auto state = std::make_shared<State>(programs.first());
     state->attach(device);
     fp8rt_context_options_t options{};
