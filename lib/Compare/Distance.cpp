@@ -132,3 +132,16 @@ double compare::getUnit(DType dtype, double value) {
                                             : 2;
   return std::ldexp(1.0, std::ilogb(value) - bits);
 }
+
+double compare::getRowTop(const TensorView &tensor, int64_t position) {
+  const int64_t size = tensor.dims.empty() ? 1 : tensor.dims.back();
+  const int64_t first = position - position % size;
+  double top = 0;
+  for (int64_t i = first; i < first + size; ++i) {
+    const double value =
+        std::abs(loadValue(tensor.dtype, tensor.data, tensor.offset(i)));
+    if (std::isfinite(value))
+      top = std::max(top, value);
+  }
+  return top;
+}

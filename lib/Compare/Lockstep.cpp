@@ -186,21 +186,6 @@ static std::optional<Product> getTensorCoreProduct(const ObservedStep &step) {
   return std::nullopt;
 }
 
-/// The largest value of the row (the last dim) that an element is in. Where a
-/// sum of a kernel cancels its terms are as large.
-static double getRowTop(const TensorView &tensor, int64_t position) {
-  const int64_t size = tensor.dims.empty() ? 1 : tensor.dims.back();
-  const int64_t first = position - position % size;
-  double top = 0;
-  for (int64_t i = first; i < first + size; ++i) {
-    const double value =
-        std::abs(loadValue(tensor.dtype, tensor.data, tensor.offset(i)));
-    if (std::isfinite(value))
-      top = std::max(top, value);
-  }
-  return top;
-}
-
 /// The number of elements, among those that are far apart, that are neither
 /// next to the value without PyTorch's own errors nor explained by a sum that
 /// cancels, nor (some, on another device) by a value between that flipped.

@@ -62,6 +62,11 @@ int64_t countUnits(const TensorView &got, int64_t gotOffset,
 /// Compares codes, or whole bytes for types that are not floats.
 CodeDifference compareCodes(const TensorView &got, const TensorView &expected);
 
+/// The largest value of the row (the last dim) that element `position` is in,
+/// of those that are finite. Where a sum of a kernel cancels its terms are as
+/// large.
+double getRowTop(const TensorView &tensor, int64_t position);
+
 /// A unit in the last place of a value of a short float type.
 double getUnit(DType dtype, double value);
 
