@@ -47,6 +47,8 @@ public:
   int multiprocessors() const { return processors; }
   /// 10 * major + minor.
   int computeCapability() const { return capability; }
+  /// Whether a kernel may be launched before the one before it has ended.
+  bool hasDependentLaunch() const { return capability >= 90; }
   /// Bytes of shared memory that one block may have.
   int maxShared() const { return shared; }
   /// The runtime's own kernels, loaded when first used.

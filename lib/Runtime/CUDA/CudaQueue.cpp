@@ -56,7 +56,7 @@ public:
         const_cast<void **>(step.pointers.data()),
         step.sizes.empty() ? &none : const_cast<int64_t *>(step.sizes.data())};
     if (isDependent || cluster > 1)
-      queue.launchConfigured(function, grid, threads, uint32_t(step.scratch),
+      queue.launchConfigured(function, grid, 1, threads, uint32_t(step.scratch),
                              parameters, isDependent, cluster);
     else
       queue.launch(function, grid, 1, threads, uint32_t(step.scratch),

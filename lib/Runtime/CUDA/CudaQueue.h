@@ -45,17 +45,17 @@ public:
   /// A kernel whose blocks are clusters of `cluster`, or that waits by itself
   /// for the one before it; for all that is before it where the stream waits
   /// for others.
-  void launchConfigured(Function function, uint32_t grid, uint32_t threads,
-                        uint32_t shared, void **parameters, bool isDependent,
-                        uint32_t cluster = 1) {
+  void launchConfigured(Function function, uint32_t gridX, uint32_t gridY,
+                        uint32_t threads, uint32_t shared, void **parameters,
+                        bool isDependent, uint32_t cluster = 1) {
     LaunchAttribute attributes[2];
     unsigned count = 0;
     if (isDependent && followsOne)
       attributes[count++] = {kProgrammaticSerialization, 0, {1}};
     if (cluster > 1)
       attributes[count++] = {kClusterDims, 0, {int(cluster), 1, 1}};
-    LaunchConfig config{grid, 1,      1,      threads,    1,
-                        1,    shared, stream, attributes, count};
+    LaunchConfig config{gridX, gridY,  1,      threads,    1,
+                        1,     shared, stream, attributes, count};
     driver.check(
         driver.launchConfigured(&config, function, parameters, nullptr),
         "cuLaunchKernelEx");

@@ -10,7 +10,7 @@
 #include "Device/Kernels.h"
 #include "LibraryProduct.h"
 #include "MatrixParams.h"
-#include "OwnKernels.h"
+#include "OwnProduct.h"
 
 #include <algorithm>
 
@@ -77,7 +77,7 @@ void DecodedProduct::prepare(CublasLt *library, std::string why) {
   if (library)
     product = makeLibraryProduct(queue, *library, inner, why);
   if (!product)
-    product = makeOwnProduct(queue, inner, std::move(why));
+    product = std::make_unique<OwnProduct>(queue, inner, std::move(why));
 }
 
 void DecodedProduct::run() {

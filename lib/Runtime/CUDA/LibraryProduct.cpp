@@ -9,7 +9,7 @@
 #include "LibraryProduct.h"
 
 #include "LibraryCall.h"
-#include "OwnKernels.h"
+#include "OwnProduct.h"
 #include "ProductTrial.h"
 
 #include <algorithm>
@@ -370,7 +370,8 @@ void LibraryProduct::run() {
     low |= address(args.aScale) | address(args.bScale);
   if (low % kAlignment16) {
     if (!own)
-      own = makeOwnProduct(queue, step, "an operand is not aligned to 16");
+      own = std::make_unique<OwnProduct>(queue, step,
+                                         "an operand is not aligned to 16");
     return own->run();
   }
   const ProductData data = ProductData::of(args, queue.scratch());

@@ -19,8 +19,6 @@ static constexpr int64_t kMaxBlocks = 4096;
 /// Bytes of a fill that a kernel does: between kernels the driver's fill, a
 /// node of another kind in a graph, waits longer on both sides.
 static constexpr int64_t kSmallFill = 4096;
-/// The compute capability of programmatic dependent launch.
-static constexpr int kDependentLaunch = 90;
 
 namespace {
 
@@ -94,7 +92,7 @@ public:
             " dims that no stride merges: got ", loops.dims.size());
     fillParameters();
     isDependent = !step.source && bytes <= kSmallFill &&
-                  queue.device.computeCapability() >= kDependentLaunch;
+                  queue.device.hasDependentLaunch();
     function = isDependent ? queue.device.ownKernels().moveDependent()
                            : queue.device.ownKernels().move();
   }
@@ -171,7 +169,7 @@ void Move::run() {
   void *arguments[] = {&now};
   const uint32_t grid = uint32_t(std::min(blocks, kMaxBlocks));
   if (isDependent)
-    queue.launchConfigured(function, grid, kMoveThreads, 0, arguments,
+    queue.launchConfigured(function, grid, 1, kMoveThreads, 0, arguments,
                            /*isDependent=*/true);
   else
     queue.launch(function, grid, 1, kMoveThreads, 0, arguments);

@@ -81,6 +81,12 @@ Function OwnKernels::tileProduct(Type a, Type b, bool isLarge, bool isPromoted,
               outShared);
 }
 
+Function OwnKernels::dotProduct(Type a, Type b, uint32_t rows) {
+  return find("Dots_" + name(a) + "_" + name(b), rows == 1   ? "fp8rt_dots_1"
+                                                 : rows == 2 ? "fp8rt_dots_2"
+                                                             : "fp8rt_dots_4");
+}
+
 Function OwnKernels::rowProduct(Type a, Type b, bool isUpTo16) {
   return find("Rows_" + name(a) + "_" + name(b),
               isUpTo16 ? "fp8rt_rows_16" : "fp8rt_rows_8");

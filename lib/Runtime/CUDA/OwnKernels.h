@@ -44,6 +44,8 @@ public:
                        uint32_t &outShared);
   /// Products of up to 8 or of up to 16 rows.
   Function rowProduct(Type a, Type b, bool isUpTo16);
+  /// Products of so few rows that they are dot products; from sm_90 on.
+  Function dotProduct(Type a, Type b, uint32_t rows);
 
 private:
   Function find(const std::string &image, const std::string &name,
@@ -60,11 +62,6 @@ std::unique_ptr<Command> makeCopy(CudaQueue &queue, const PreparedStep &step);
 std::unique_ptr<Command> makeFill(CudaQueue &queue, const PreparedStep &step);
 /// Puts a fill of bytes into the queue's stream.
 void fillMemory(CudaQueue &queue, char *to, int64_t bytes, uint8_t value);
-/// `why` says why no library computes it.
-std::unique_ptr<Command>
-makeOwnProduct(CudaQueue &queue, const PreparedStep &step, std::string why);
-/// Whether our product reads and decodes the weights of few rows at once.
-bool decodesRows(const PreparedStep &step);
 
 } // namespace fp8c::rt::cuda
 

@@ -27,13 +27,6 @@ static constexpr double kLaunchSeconds = 15e-6;
 /// in every round.
 static constexpr double kClearly = 0.98;
 
-ProductData ProductData::of(const MatmulArgs &args, void *workspace) {
-  auto data = [](const Tensor *t) { return t ? t->data : nullptr; };
-  return {data(args.a),           data(args.b),      data(args.d),
-          data(args.bias),        data(args.aScale), data(args.bScale),
-          data(args.resultScale), data(args.amax),   workspace};
-}
-
 /// Bytes from the first element of a tensor to its last.
 static int64_t spanBytes(const Tensor &t) {
   int64_t last = 0;

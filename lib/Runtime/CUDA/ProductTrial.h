@@ -10,19 +10,11 @@
 #define FP8C_LIB_RUNTIME_CUDA_PRODUCTTRIAL_H
 
 #include "CudaQueue.h"
+#include "ProductData.h"
 
 #include <functional>
 
 namespace fp8c::rt::cuda {
-
-/// Where the operands of a product lie; absent ones are null.
-struct ProductData {
-  void *a = nullptr, *b = nullptr, *d = nullptr, *bias = nullptr,
-       *aScale = nullptr, *bScale = nullptr, *resultScale = nullptr,
-       *amax = nullptr, *workspace = nullptr;
-
-  static ProductData of(const MatmulArgs &args, void *workspace);
-};
 
 /// The fastest of `count` ways to compute a product, on random numbers in
 /// memory of its own that caches do not hold. `run` puts one into the default

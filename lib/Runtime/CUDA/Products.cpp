@@ -9,15 +9,16 @@
 #include "Products.h"
 
 #include "LibraryProduct.h"
-#include "OwnKernels.h"
+#include "OwnProduct.h"
+#include "ProductForms.h"
 
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
 std::unique_ptr<Command> fp8c::rt::cuda::makeProduct(CudaQueue &queue,
                                                      const PreparedStep &step) {
-  if (decodesRows(step))
-    return makeOwnProduct(
+  if (step.matmul.bDecode && hasFewRows(step.matmul, step.product))
+    return std::make_unique<OwnProduct>(
         queue, step, "it decodes the weights of few rows as it reads them");
   CublasLt *library = nullptr;
   std::string why = "its own kernels are asked for";
@@ -32,6 +33,7 @@ std::unique_ptr<Command> fp8c::rt::cuda::makeProduct(CudaQueue &queue,
     command = makeLibraryProduct(queue, *library, step, why);
   if (!command && library)
     command = makePaddedProduct(queue, *library, step, why);
-  return command ? std::move(command)
-                 : makeOwnProduct(queue, step, std::move(why));
+  if (!command)
+    command = std::make_unique<OwnProduct>(queue, step, std::move(why));
+  return command;
 }

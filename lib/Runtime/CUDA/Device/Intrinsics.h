@@ -82,10 +82,17 @@ inline uint32_t packF16(float low, float high) {
   return bits;
 }
 
-inline float decodeE4M3(uint8_t bits) {
+/// Two f8 codes as f16: exact.
+template <Type T> uint32_t decodeF8Pair(uint16_t codes) {
   uint32_t pair;
-  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(uint16_t(bits)));
-  return decodeF16(uint16_t(pair));
+  if constexpr (T == Type::E4M3FN)
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(codes));
+  else
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(pair) : "h"(codes));
+  return pair;
+}
+inline float decodeE4M3(uint8_t bits) {
+  return decodeF16(uint16_t(decodeF8Pair<Type::E4M3FN>(bits)));
 }
 /// E5M2 is the upper half of f16.
 inline float decodeE5M2(uint8_t bits) { return decodeF16(uint16_t(bits) << 8); }

@@ -80,6 +80,8 @@ struct ProductParams {
   uint32_t batchRank;
   int64_t batchDims[kMaxDims];
   uint32_t saturate;
+  /// DotProduct.cpp: the logarithm of how many warps share columns.
+  uint32_t sharing;
 };
 /// One block computes a tile of the result.
 constexpr uint32_t kProductTile = 64;
@@ -104,6 +106,16 @@ constexpr uint32_t getTileShared(uint32_t stages, uint32_t tile) {
 constexpr uint32_t kRowColumns = 16;
 constexpr uint32_t kRowThreads = 256;
 constexpr uint32_t kMostRows = 16;
+
+/// DotProduct.cpp: up to 4 rows; a warp has so many columns, and takes so many
+/// bytes of each in a turn. Two to the power of `sharing` warps have the same.
+constexpr uint32_t kMostDotRows = 4;
+constexpr uint32_t kDotThreads = 256;
+constexpr uint32_t kDotColumns = 2;
+constexpr uint32_t kDotTurnBytes = 2048;
+constexpr uint32_t kMostDotSharing = 3;
+/// Columns of a block whose warps share none.
+constexpr uint32_t kDotBlockColumns = kDotColumns * kDotThreads / 32;
 
 /// Weights of f8 to rows of `k` elements of F16 or BF16: target[n][k] = b[k][n]
 /// times its scale, rounded.

@@ -1,4 +1,4 @@
-//===- Result.h - Rows of a product's result to memory ----------*- C++ -*-===//
+//===- Result.h - A product's results to memory -----------------*- C++ -*-===//
 //
 // Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,6 +16,31 @@ namespace fp8c::rt::cuda {
 
 /// Neighbouring results of a row that a thread stores at once.
 constexpr uint32_t kResultUnit = 8;
+
+/// One result to memory: its scales, unless the sum has them, bias, result
+/// scale and conversion. Gives the bits of its magnitude, for an amax.
+FP8C_INLINE uint32_t writeResult(const ProductParams &p,
+                                 const BatchOffsets &base, int64_t m, int64_t n,
+                                 float value, bool isScaled) {
+  if (!isScaled)
+    value *= loadScale(p.aScale.scale,
+                       base.aScale + scaleOffset(m, p.aScale.rowBlock,
+                                                 p.aScale.scale.rowStride)) *
+             loadScale(p.bScale.scale,
+                       base.bScale + scaleOffset(n, p.bScale.columnBlock,
+                                                 p.bScale.scale.columnStride));
+  if (p.bias.data)
+    value +=
+        loadAny(p.bias.type, p.bias.data,
+                base.bias + m * p.bias.rowStride + n * p.bias.columnStride);
+  const uint32_t magnitude = asBits(value) & 0x7FFFFFFF;
+  if (p.resultScale)
+    value *= *p.resultScale;
+  storeAny(p.d.type, const_cast<void *>(p.d.data),
+           base.d + m * p.d.rowStride + n * p.d.columnStride, value,
+           p.saturate);
+  return magnitude;
+}
 
 /// What each row and column of a tile of M x N results is multiplied with, and
 /// what is added to each column, in shared memory.

@@ -20,8 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Batches.h"
-#include "TensorCore.h"
+#include "Result.h"
 
 using namespace fp8c::rt::cuda;
 
@@ -54,11 +53,7 @@ Chunk loadOnce(const void *data, int64_t byte) {
 
 /// Two f8 codes, times a scale, rounded to kA.
 [[maybe_unused]] FP8C_INLINE uint32_t decodePair(uint32_t codes, float scale) {
-  uint32_t halves;
-  if constexpr (kB == Type::E4M3FN)
-    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(uint16_t(codes)));
-  else
-    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(uint16_t(codes)));
+  const uint32_t halves = decodeF8Pair<kB>(uint16_t(codes));
   const float low = decodeF16(uint16_t(halves)) * scale;
   const float high = decodeF16(uint16_t(halves >> 16)) * scale;
   return kA == Type::BF16 ? packBF16(low, high) : packF16(low, high);
@@ -194,24 +189,7 @@ FP8C_INLINE void computeRows(const ProductParams &p) {
 #pragma unroll
     for (uint32_t w = 0; w < kWarps; ++w)
       value += results[w][m][column];
-    if (!isScaled)
-      value *=
-          loadScale(p.aScale.scale,
-                    base.aScale + scaleOffset(m, p.aScale.rowBlock,
-                                              p.aScale.scale.rowStride)) *
-          loadScale(p.bScale.scale,
-                    base.bScale + scaleOffset(n, p.bScale.columnBlock,
-                                              p.bScale.scale.columnStride));
-    if (p.bias.data)
-      value +=
-          loadAny(p.bias.type, p.bias.data,
-                  base.bias + m * p.bias.rowStride + n * p.bias.columnStride);
-    amax = asBits(value) & 0x7FFFFFFF;
-    if (p.resultScale)
-      value *= *p.resultScale;
-    storeAny(p.d.type, const_cast<void *>(p.d.data),
-             base.d + m * p.d.rowStride + n * p.d.columnStride, value,
-             p.saturate);
+    amax = writeResult(p, base, m, n, value, isScaled);
   }
   if (p.amax)
     reduceAmax(p.amax, amax);
