@@ -115,6 +115,13 @@ inline constexpr uint32_t kLtReductionNone = 0, kLtReductionComputeType = 2;
      LtLayout, const void *, const void *, LtLayout, void *, LtLayout,         \
      const LtAlgorithm *, void *, size_t, Stream))
 
+/// What computes a product: an algorithm, or a kernel of ours that was faster
+/// than it.
+struct LtChoice {
+  LtHeuristic algorithm;
+  bool isOwn;
+};
+
 /// The opened library with its handle for one device, and the algorithms that
 /// it has chosen.
 class CublasLt {
@@ -135,7 +142,7 @@ public:
   std::mutex mutex;
   /// By what a product's choice depends on: types, layouts, scales, epilogue,
   /// M up to the next power of two, and whether candidates are measured.
-  std::unordered_map<std::string, LtHeuristic> chosen;
+  std::unordered_map<std::string, LtChoice> chosen;
 };
 
 } // namespace fp8c::rt::cuda

@@ -148,12 +148,16 @@ void CudaQueue::runInLanes(const std::vector<LaneStep> &steps,
   });
 }
 
+void CudaQueue::runIn(Stream other, const std::function<void()> &commands) {
+  Restore restoreStream(stream);
+  stream = other;
+  commands();
+}
+
 std::unique_ptr<Command>
 CudaQueue::record(const std::function<void()> &commands) {
-  Restore restoreStream(stream);
   return std::make_unique<RecordedCall>(*this, device.record([&](void *own) {
-    stream = static_cast<Stream>(own);
-    commands();
+    runIn(static_cast<Stream>(own), commands);
   }));
 }
 

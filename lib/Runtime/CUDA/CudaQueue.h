@@ -60,6 +60,8 @@ public:
         driver.launchConfigured(&config, function, parameters, nullptr),
         "cuLaunchKernelEx");
   }
+  /// What `commands` put into the running call's stream goes into another one.
+  void runIn(Stream other, const std::function<void()> &commands);
   /// Whether memory is the running step's alone, and was 0 when the call began.
   bool isCleared(Pointer memory, size_t bytes) const {
     const Pointer own = reinterpret_cast<Pointer>(ownScratch);

@@ -53,7 +53,8 @@ private:
   ProductParams parameters{};
 };
 
-/// Whether this GPU computes it as dot products.
+/// Whether this GPU computes it as dot products, a candidate beside a
+/// library's.
 bool isDots(const CudaDevice &device, const PreparedStep &step);
 
 } // namespace fp8c::rt::cuda
