@@ -25,9 +25,10 @@ static constexpr size_t kGraphs = 8;
 static constexpr unsigned kMostDisturbed = 8;
 
 namespace {
-/// A call on a queue.
+/// A call on a queue, or a query.
 struct QueueScope {
   QueueScope(Queue &queue, void *stream) : queue(queue) { queue.begin(stream); }
+  explicit QueueScope(Queue &queue) : queue(queue) { queue.beginQuery(); }
   ~QueueScope() { queue.end(); }
   Queue &queue;
 };
@@ -39,7 +40,9 @@ Context::Context(std::shared_ptr<Device> where, std::shared_ptr<Program> owner,
     : device(std::move(where)), program(std::move(owner)),
       loaded(program->loadOn(*device)), state(std::move(shared)),
       entry(program->entry(options.entry)),
+      // State is read and written from the host.
       queue(loaded->makeQueue({options.threads, options.lanes,
+                               !program->states.empty(),
                                fp8rt_backends_t(options.backends)})),
       cachedShapes(options.cached_shapes ? size_t(options.cached_shapes)
                                          : kCachedShapes),
@@ -181,7 +184,7 @@ void Context::bindOutputs(ShapeInstance &instance,
 void Context::queryOutputs(const DLTensor *const *inputs, size_t numInputs,
                            fp8rt_output_t *outputs, size_t numOutputs) {
   std::lock_guard<std::mutex> lock(mutex);
-  QueueScope scope(*queue, nullptr);
+  QueueScope scope(*queue);
   require(numOutputs == entry.outputs.size(), FP8RT_INVALID_ARGUMENT, "got ",
           numOutputs, " outputs, expected ", entry.outputs.size());
   ShapeInstance &instance = instanceFor(inputs, numInputs, false);

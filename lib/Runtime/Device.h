@@ -53,6 +53,8 @@ public:
   virtual bool reserve(int64_t scratchBytes) = 0;
   /// Brackets a call; `stream` is the caller's.
   virtual void begin(void *stream) = 0;
+  /// Brackets what puts nothing into a stream of the caller's.
+  virtual void beginQuery() { begin(nullptr); }
   virtual void end() noexcept = 0;
   /// Fills memory of the device, in the order of the commands.
   virtual void fill(char *memory, int64_t bytes, uint8_t value) = 0;
@@ -121,6 +123,8 @@ struct QueueOptions {
   int threads = 0;
   /// Steps of a recorded call that run side by side at most; 0: what is good.
   int lanes = 0;
+  /// Whether who copies memory from or to the host waits for the calls.
+  bool isAwaited = false;
   fp8rt_backends_t backends = FP8RT_BACKENDS_AUTO;
 };
 
@@ -147,12 +151,12 @@ public:
 
   virtual char *allocate(int64_t bytes) = 0;
   virtual void free(char *memory) noexcept = 0;
-  /// Between memory of the host and of the device; done on return, after
-  /// everything that was queued before.
+  /// Between memory of the host and of the device; done on return, after all
+  /// calls of queues that are awaited. The caller waits for other work.
   virtual void upload(void *to, const void *from, size_t bytes) = 0;
   virtual void download(void *to, const void *from, size_t bytes) = 0;
-  /// Returns when everything that was queued is done.
-  virtual void wait() = 0;
+  /// Returns when everything that was put into `stream` is done.
+  virtual void wait(void *stream) = 0;
 
   virtual std::unique_ptr<Stopwatch> makeStopwatch() = 0;
   /// Records what `commands` puts into the stream that it is given; null where

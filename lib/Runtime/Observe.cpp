@@ -116,6 +116,8 @@ void Context::runObserved(ShapeInstance &instance, void *stream) {
       observer->afterStep(showStep(i), stopwatch->seconds(i));
     return;
   }
+  // The observer reads and writes memory by itself.
+  device->wait(stream);
   for (size_t i = 0; i < count; ++i) {
     const ObservedStep shown = showStep(i);
     observer->beforeStep(shown);

@@ -71,7 +71,8 @@ public:
   void bind(std::vector<HostTensor> &arguments, Results &results,
             size_t sets = 1);
   void enqueue(size_t set = 0, void *stream = nullptr);
-  void wait() { device->wait(); }
+  /// For what was put into the default stream.
+  void wait() { device->wait(nullptr); }
   rt::Device &getDevice() { return *device; }
   /// Of the first set.
   void fetch(Results &results);

@@ -218,7 +218,8 @@ FP8RT_API fp8rt_status_t fp8rt_device_capability(const char *device,
 /*===-- State
  * --------------------------------------------------------------===*/
 
-/** A new state that holds the initial values. */
+/** A new state that holds the initial values. Whatever reads or writes it below
+    waits for the calls of its contexts that were made before. */
 FP8RT_API fp8rt_status_t fp8rt_state_create(fp8rt_program_t *program,
                                             fp8rt_state_t **out_state);
 /** Gives up the handle; NULL is allowed. */

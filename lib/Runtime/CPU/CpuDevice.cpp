@@ -54,7 +54,7 @@ public:
   void download(void *to, const void *from, size_t bytes) override {
     std::memcpy(to, from, bytes);
   }
-  void wait() override {}
+  void wait(void *) override {}
   std::unique_ptr<Stopwatch> makeStopwatch() override;
 };
 

@@ -16,11 +16,6 @@ std::unique_ptr<CublasLt> CublasLt::open() {
   return openWithHandle<CublasLt>(library);
 }
 
-CublasLt::~CublasLt() {
-  if (handle)
-    destroy(handle);
-}
-
 int CublasLt::getType(DType dtype) {
   switch (dtype) {
   case DType::F16:

@@ -84,7 +84,6 @@ inline constexpr uint32_t kLtReductionNone = 0, kLtReductionComputeType = 2;
 
 #define FP8C_CUBLASLT_FUNCTIONS(X)                                             \
   X(create, "cublasLtCreate", LtStatus, (LtHandle *))                          \
-  X(destroy, "cublasLtDestroy", LtStatus, (LtHandle))                          \
   X(getVersion, "cublasLtGetVersion", size_t, ())                              \
   X(getStatusName, "cublasLtGetStatusName", const char *, (LtStatus))          \
   X(descCreate, "cublasLtMatmulDescCreate", LtStatus, (LtDesc *, int, int))    \
@@ -123,12 +122,11 @@ struct LtChoice {
 };
 
 /// The opened library with its handle for one device, and the algorithms that
-/// it has chosen.
+/// it has chosen. It stays, as the device does.
 class CublasLt {
 public:
   /// Null where there is no library.
   static std::unique_ptr<CublasLt> open();
-  ~CublasLt();
 
   std::string statusName(LtStatus status) const {
     return getStatusName ? getStatusName(status) : std::to_string(status);

@@ -47,18 +47,13 @@ CudaDevice::CudaDevice(int ordinal) : driver(Driver::get()), ordinal(ordinal) {
   capability = readCudaCapability(ordinal);
   processors = readAttribute(driver, kMultiprocessors, id);
   shared = readAttribute(driver, kMaxSharedOptin, id);
+  RelaxedMode relaxed(driver);
   driver.check(driver.primaryRetain(&context, id), "cuDevicePrimaryCtxRetain");
+  Scope scope(*this);
+  ownStream.emplace(driver);
 }
 
-CudaDevice::~CudaDevice() {
-  if (products || attention || kernels) {
-    Scope scope(*this);
-    products.reset();
-    attention.reset();
-    kernels.reset();
-  }
-  driver.primaryRelease(id);
-}
+CudaDevice::~CudaDevice() = default;
 
 /// The compute capability of "sm_90a", and whether it runs there alone.
 static std::pair<int, bool> parseTarget(const std::string &target) {
@@ -94,38 +89,38 @@ char *CudaDevice::allocate(int64_t bytes) {
 }
 
 void CudaDevice::free(char *memory) noexcept {
-  ContextHandle popped;
-  driver.pushContext(context);
-  driver.memoryFree(reinterpret_cast<Pointer>(memory));
-  driver.popContext(&popped);
-}
-
-void CudaDevice::synchronize() {
-  std::lock_guard<std::recursive_mutex> lock(recordings);
-  driver.check(driver.contextSynchronize(), "cuCtxSynchronize");
+  // The driver itself waits for kernels that run, which may use the memory.
+  Scope scope(*this, std::nothrow);
+  if (scope)
+    driver.memoryFree(reinterpret_cast<Pointer>(memory));
 }
 
 void CudaDevice::upload(void *to, const void *from, size_t bytes) {
   if (!bytes)
     return;
   Scope scope(*this);
-  synchronize();
-  driver.check(driver.copyToDevice(reinterpret_cast<Pointer>(to), from, bytes),
-               "cuMemcpyHtoD");
+  callMarks.wait(driver);
+  driver.check(driver.copyToDeviceAsync(reinterpret_cast<Pointer>(to), from,
+                                        bytes, ownStream->get()),
+               "cuMemcpyHtoDAsync");
+  ownStream->synchronize();
 }
 
 void CudaDevice::download(void *to, const void *from, size_t bytes) {
   if (!bytes)
     return;
   Scope scope(*this);
-  synchronize();
-  driver.check(driver.copyToHost(to, reinterpret_cast<Pointer>(from), bytes),
-               "cuMemcpyDtoH");
+  callMarks.wait(driver);
+  driver.check(driver.copyToHostAsync(to, reinterpret_cast<Pointer>(from),
+                                      bytes, ownStream->get()),
+               "cuMemcpyDtoHAsync");
+  ownStream->synchronize();
 }
 
-void CudaDevice::wait() {
+void CudaDevice::wait(void *stream) {
   Scope scope(*this);
-  synchronize();
+  driver.check(driver.streamSynchronize(static_cast<Stream>(stream)),
+               "cuStreamSynchronize");
 }
 
 OwnKernels &CudaDevice::ownKernels() {
@@ -174,11 +169,12 @@ Function LoadedModule::find(const char *name) const {
 }
 
 std::shared_ptr<Device> fp8c::rt::openCuda(int ordinal) {
+  // Not ended with the other static objects, when the driver has ended.
   static std::mutex mutex;
-  static std::map<int, std::weak_ptr<Device>> devices;
+  static auto &devices = *new std::map<int, std::shared_ptr<Device>>;
   std::lock_guard<std::mutex> lock(mutex);
-  std::shared_ptr<Device> device = devices[ordinal].lock();
+  std::shared_ptr<Device> &device = devices[ordinal];
   if (!device)
-    devices[ordinal] = device = std::make_shared<CudaDevice>(ordinal);
+    device = std::make_shared<CudaDevice>(ordinal);
   return device;
 }

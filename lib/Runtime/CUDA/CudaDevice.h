@@ -10,10 +10,13 @@
 #define FP8C_LIB_RUNTIME_CUDA_CUDADEVICE_H
 
 #include "../Device.h"
-#include "Driver.h"
+#include "CallMarks.h"
+#include "PrivateStream.h"
 
 #include <memory>
 #include <mutex>
+#include <new>
+#include <optional>
 
 namespace fp8c::rt::cuda {
 
@@ -21,7 +24,28 @@ class CublasLt;
 class Cudnn;
 class OwnKernels;
 
-/// One GPU by its primary context, which libraries and PyTorch share.
+/// While it lives the thread may do what recordings forbid by default, its own
+/// and those of other threads: allocate and free memory, load kernels.
+class RelaxedMode {
+public:
+  explicit RelaxedMode(const Driver &driver) noexcept
+      : driver(driver), isSet(driver.exchangeCaptureMode(&mode) == 0) {}
+  ~RelaxedMode() {
+    if (isSet)
+      driver.exchangeCaptureMode(&mode);
+  }
+  RelaxedMode(const RelaxedMode &) = delete;
+
+private:
+  const Driver &driver;
+  /// The thread's other one.
+  int mode = kRelaxed;
+  bool isSet;
+};
+
+/// One GPU by its primary context, which libraries and PyTorch share. It stays
+/// until the process ends, as do its libraries' handles: to give one back waits
+/// for the whole device.
 class CudaDevice : public Device {
 public:
   explicit CudaDevice(int ordinal);
@@ -38,7 +62,7 @@ public:
   void free(char *memory) noexcept override;
   void upload(void *to, const void *from, size_t bytes) override;
   void download(void *to, const void *from, size_t bytes) override;
-  void wait() override;
+  void wait(void *stream) override;
   std::unique_ptr<Stopwatch> makeStopwatch() override;
   std::unique_ptr<Recording>
   record(const std::function<void(void *stream)> &commands) override;
@@ -58,38 +82,46 @@ public:
   /// The library of attention, or null where there is none.
   Cudnn *cudnn();
 
+  /// For what belongs to no call.
+  Stream privateStream() const { return ownStream->get(); }
+
   const Driver &driver;
-  /// Held while a stream is recorded, and while everything is waited for: the
-  /// driver refuses to wait for a context that has a stream which is recorded.
-  /// A thread's recordings nest.
-  std::recursive_mutex recordings;
-  /// While it lives the device's context is the thread's.
+  CallMarks callMarks;
+  /// While it lives the device's context is the thread's, and no recording
+  /// forbids what the thread does. Whatever asks the driver for more than to
+  /// put something into a stream is inside one.
   class Scope {
   public:
-    explicit Scope(const CudaDevice &device) : device(device) {
-      device.driver.check(device.driver.pushContext(device.context),
-                          "cuCtxPushCurrent");
+    explicit Scope(const CudaDevice &device) : Scope(device, std::nothrow) {
+      driver.check(pushed, "cuCtxPushCurrent");
     }
+    /// For destructors, which may run when the driver has ended: then it is
+    /// false, and there is nothing left to give back.
+    Scope(const CudaDevice &device, std::nothrow_t) noexcept
+        : driver(device.driver), relaxed(driver),
+          pushed(driver.pushContext(device.context)) {}
     ~Scope() {
       ContextHandle popped;
-      device.driver.popContext(&popped);
+      if (*this)
+        driver.popContext(&popped);
     }
     Scope(const Scope &) = delete;
+    explicit operator bool() const { return pushed == 0; }
 
   private:
-    const CudaDevice &device;
+    const Driver &driver;
+    RelaxedMode relaxed;
+    const Result pushed;
   };
 
 private:
-  /// Waits for everything; the context is current.
-  void synchronize();
-
   int ordinal;
   DeviceId id = 0;
   ContextHandle context = nullptr;
   int capability = 0;
   int processors = 0;
   int shared = 0;
+  std::optional<PrivateStream> ownStream;
   std::mutex mutex;
   std::unique_ptr<OwnKernels> kernels;
   std::unique_ptr<CublasLt> products;

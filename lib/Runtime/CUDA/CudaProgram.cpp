@@ -54,7 +54,7 @@ CudaProgram::CudaProgram(std::shared_ptr<CudaDevice> where,
 CudaProgram::~CudaProgram() {
   if (!module)
     return;
-  CudaDevice::Scope scope(*device);
+  CudaDevice::Scope scope(*device, std::nothrow);
   module.reset();
 }
 

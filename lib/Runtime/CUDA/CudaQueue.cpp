@@ -11,7 +11,6 @@
 #include "Attention.h"
 #include "OwnKernels.h"
 #include "Products.h"
-#include "RecordedStream.h"
 
 #include <algorithm>
 
@@ -89,7 +88,10 @@ CudaQueue::CudaQueue(CudaProgram &owner, const QueueOptions &options)
     : program(owner), device(*owner.device), driver(device.driver),
       backends(options.backends),
       maxLanes(options.lanes ? uint32_t(options.lanes) : kLanes),
-      laneStreams(owner.device) {}
+      laneStreams(owner.device) {
+  if (options.isAwaited)
+    mark.emplace(owner.device);
+}
 
 std::unique_ptr<Command> CudaQueue::prepare(const PreparedStep &step) {
   switch (step.wire->command_type()) {
@@ -119,6 +121,19 @@ bool CudaQueue::reserve(int64_t scratchBytes) {
 void CudaQueue::begin(void *caller) {
   scope.emplace(device);
   stream = static_cast<Stream>(caller);
+  isCall = true;
+}
+
+void CudaQueue::beginQuery() {
+  scope.emplace(device);
+  stream = device.privateStream();
+  isCall = false;
+}
+
+void CudaQueue::end() noexcept {
+  if (mark && isCall)
+    mark->set(stream);
+  scope.reset();
 }
 
 void CudaQueue::fill(char *to, int64_t bytes, uint8_t value) {
@@ -138,7 +153,6 @@ template <typename T> struct Restore {
 
 void CudaQueue::runInLanes(const std::vector<LaneStep> &steps,
                            const std::function<void(size_t)> &run) {
-  RelaxedScope relaxed(driver);
   Restore restoreStream(stream);
   Restore restoreFollows(followsOne);
   laneStreams.run(stream, steps, [&](size_t i, Stream lane, bool isAlone) {

@@ -25,7 +25,8 @@ public:
   std::unique_ptr<Command> prepare(const PreparedStep &step) override;
   bool reserve(int64_t scratchBytes) override;
   void begin(void *stream) override;
-  void end() noexcept override { scope.reset(); }
+  void beginQuery() override;
+  void end() noexcept override;
   void fill(char *memory, int64_t bytes, uint8_t value) override;
   std::unique_ptr<Command>
   record(const std::function<void()> &commands) override;
@@ -84,6 +85,9 @@ private:
   const uint32_t maxLanes;
   LaneStreams laneStreams;
   std::optional<CudaDevice::Scope> scope;
+  /// Where calls are awaited, and whether the running one is.
+  std::optional<CallMark> mark;
+  bool isCall = false;
   DeviceMemory memory;
 };
 

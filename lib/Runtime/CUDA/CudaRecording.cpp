@@ -20,8 +20,9 @@ public:
   ~CudaRecording() override {
     if (!handle)
       return;
-    CudaDevice::Scope current(*device);
-    device->driver.graphExecDestroy(handle);
+    CudaDevice::Scope current(*device, std::nothrow);
+    if (current)
+      device->driver.graphExecDestroy(handle);
   }
   void replay(void *stream) override {
     CudaDevice::Scope current(*device);
@@ -42,7 +43,7 @@ std::unique_ptr<Recording>
 CudaDevice::record(const std::function<void(void *)> &commands) {
   Scope current(*this);
   RecordedStream recorded(*this);
-  commands(recorded.stream);
+  commands(recorded.stream());
   auto result = std::make_unique<CudaRecording>(
       std::static_pointer_cast<CudaDevice>(shared_from_this()));
   const OwnedGraph graph = recorded.end();

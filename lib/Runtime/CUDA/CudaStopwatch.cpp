@@ -24,7 +24,9 @@ public:
   explicit CudaStopwatch(std::shared_ptr<CudaDevice> device)
       : device(std::move(device)), driver(this->device->driver) {}
   ~CudaStopwatch() override {
-    CudaDevice::Scope scope(*device);
+    CudaDevice::Scope scope(*device, std::nothrow);
+    if (!scope)
+      return;
     for (Event event : events)
       driver.eventDestroy(event);
   }
@@ -32,7 +34,7 @@ public:
   void mark(size_t index, void *stream) override {
     CudaDevice::Scope scope(*device);
     while (events.size() <= index)
-      driver.check(driver.eventCreate(&events.emplace_back(), 0),
+      driver.check(driver.eventCreate(&events.emplace_back(), kWithTime),
                    "cuEventCreate");
     driver.check(driver.eventRecord(events[index], static_cast<Stream>(stream)),
                  "cuEventRecord");
@@ -114,6 +116,6 @@ DeviceLimits CudaDevice::getLimits() {
                  "cuMemcpyDtoDAsync");
   }
   limits.copyBytes = 2.0 * kBytes * kCopies / stopwatch->seconds(0);
-  wait();
+  wait(nullptr);
   return limits;
 }

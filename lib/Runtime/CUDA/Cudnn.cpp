@@ -16,12 +16,6 @@ std::unique_ptr<Cudnn> Cudnn::open() {
   return openWithHandle<Cudnn>(library);
 }
 
-Cudnn::~Cudnn() {
-  plans.clear();
-  if (handle)
-    destroy(handle);
-}
-
 void Cudnn::report(CudnnStatus status, const char *what) const {
   char text[512] = {};
   lastError(text, sizeof(text));

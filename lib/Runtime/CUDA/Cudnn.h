@@ -136,7 +136,6 @@ template <> struct CudnnAttributeType<CudnnReduction> {
   X(errorString, "cudnnGetErrorString", const char *, (CudnnStatus))           \
   X(lastError, "cudnnGetLastErrorString", void, (char *, size_t))              \
   X(create, "cudnnCreate", CudnnStatus, (CudnnHandle *))                       \
-  X(destroy, "cudnnDestroy", CudnnStatus, (CudnnHandle))                       \
   X(setStream, "cudnnSetStream", CudnnStatus, (CudnnHandle, Stream))           \
   X(descriptorCreate, "cudnnBackendCreateDescriptor", CudnnStatus,             \
     (int, CudnnDescriptor *))                                                  \
@@ -153,12 +152,11 @@ template <> struct CudnnAttributeType<CudnnReduction> {
 struct CudnnPlan;
 
 /// The opened library with its handle for one device, and the plans that it
-/// has made.
+/// has made. It stays, as the device does.
 class Cudnn {
 public:
   /// Null where there is no library.
   static std::unique_ptr<Cudnn> open();
-  ~Cudnn();
 
   /// Throws for a failed call, with the library's words.
   void check(CudnnStatus status, const char *what) const {

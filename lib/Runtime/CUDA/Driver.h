@@ -41,6 +41,13 @@ enum Attribute {
 };
 /// CUfunction_attribute.
 enum FunctionAttribute { kMaxThreadsPerBlock = 0, kMaxDynamicShared = 8 };
+/// CUstreamCaptureMode: what a thread may do beside recordings.
+enum CaptureMode { kRelaxed = 2 };
+/// CUstream_flags and CUevent_flags.
+enum StreamFlag : unsigned { kNonBlocking = 1 };
+enum EventFlag : unsigned { kWithTime = 0, kWithoutTime = 2 };
+/// CUevent_record_flags: in a recording, a node that each of its runs reaches.
+enum EventRecordFlag : unsigned { kRecordExternal = 1 };
 /// CUjit_option.
 enum JitOption { kInfoLog = 3, kInfoLogBytes, kErrorLog, kErrorLogBytes };
 
@@ -103,7 +110,6 @@ struct MemsetNode {
   X(deviceGetName, "cuDeviceGetName", (char *, int, DeviceId))                 \
   X(deviceGetAttribute, "cuDeviceGetAttribute", (int *, int, DeviceId))        \
   X(primaryRetain, "cuDevicePrimaryCtxRetain", (ContextHandle *, DeviceId))    \
-  X(primaryRelease, "cuDevicePrimaryCtxRelease_v2", (DeviceId))                \
   X(pushContext, "cuCtxPushCurrent_v2", (ContextHandle))                       \
   X(popContext, "cuCtxPopCurrent_v2", (ContextHandle *))                       \
   X(moduleLoadData, "cuModuleLoadDataEx",                                      \
@@ -115,13 +121,14 @@ struct MemsetNode {
   X(functionGetAttribute, "cuFuncGetAttribute", (int *, int, Function))        \
   X(memoryAllocate, "cuMemAlloc_v2", (Pointer *, size_t))                      \
   X(memoryFree, "cuMemFree_v2", (Pointer))                                     \
-  X(copyToDevice, "cuMemcpyHtoD_v2", (Pointer, const void *, size_t))          \
-  X(copyToHost, "cuMemcpyDtoH_v2", (void *, Pointer, size_t))                  \
+  X(copyToDeviceAsync, "cuMemcpyHtoDAsync_v2",                                 \
+    (Pointer, const void *, size_t, Stream))                                   \
+  X(copyToHostAsync, "cuMemcpyDtoHAsync_v2",                                   \
+    (void *, Pointer, size_t, Stream))                                         \
   X(copyAsync, "cuMemcpyDtoDAsync_v2", (Pointer, Pointer, size_t, Stream))     \
   X(set8Async, "cuMemsetD8Async", (Pointer, unsigned char, size_t, Stream))    \
   X(set16Async, "cuMemsetD16Async", (Pointer, unsigned short, size_t, Stream)) \
   X(set32Async, "cuMemsetD32Async", (Pointer, unsigned, size_t, Stream))       \
-  X(contextSynchronize, "cuCtxSynchronize", ())                                \
   X(streamSynchronize, "cuStreamSynchronize", (Stream))                        \
   X(streamCreate, "cuStreamCreate", (Stream *, unsigned))                      \
   X(streamCreateWithPriority, "cuStreamCreateWithPriority",                    \
@@ -148,6 +155,7 @@ struct MemsetNode {
   X(eventCreate, "cuEventCreate", (Event *, unsigned))                         \
   X(eventDestroy, "cuEventDestroy_v2", (Event))                                \
   X(eventRecord, "cuEventRecord", (Event, Stream))                             \
+  X(eventRecordWithFlags, "cuEventRecordWithFlags", (Event, Stream, unsigned)) \
   X(streamWaitEvent, "cuStreamWaitEvent", (Stream, Event, unsigned))           \
   X(eventSynchronize, "cuEventSynchronize", (Event))                           \
   X(eventElapsed, "cuEventElapsedTime", (float *, Event, Event))               \

@@ -13,9 +13,6 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-/// CU_STREAM_NON_BLOCKING and CU_EVENT_DISABLE_TIMING.
-static constexpr unsigned kNonBlocking = 1;
-static constexpr unsigned kWithoutTime = 2;
 /// Priorities: smaller numbers go first, 0 is what streams have by default. The
 /// first lane has what a call waits for longest.
 static constexpr int kFirst = -1, kOthers = 0;
@@ -24,7 +21,9 @@ LaneStreams::LaneStreams(std::shared_ptr<CudaDevice> owner)
     : device(std::move(owner)), driver(device->driver) {}
 
 LaneStreams::~LaneStreams() {
-  CudaDevice::Scope scope(*device);
+  CudaDevice::Scope scope(*device, std::nothrow);
+  if (!scope)
+    return;
   for (Stream stream : streams)
     driver.streamDestroy(stream);
   for (Event event : events)

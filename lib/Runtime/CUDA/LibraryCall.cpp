@@ -77,10 +77,10 @@ void LibraryCall::record(const std::function<void(Stream)> &call) {
     RecordedStream recorded(queue.device);
     uint64_t nanoseconds = 0;
     void *arguments[] = {&nanoseconds};
-    driver.check(driver.launch(before, 1, 1, 1, 1, 1, 1, 0, recorded.stream,
+    driver.check(driver.launch(before, 1, 1, 1, 1, 1, 1, 0, recorded.stream(),
                                arguments, nullptr),
                  "cuLaunchKernel");
-    call(recorded.stream);
+    call(recorded.stream());
     graph.emplace(recorded.end());
   }
   dropped = 0;

@@ -112,10 +112,10 @@ LibraryProduct::findBest(const std::vector<LtHeuristic> &candidates) const {
   try {
     const size_t best =
         findFastest(queue, step.matmul, LibraryMatmul::kWorkspace, count,
-                    [&](size_t i, const ProductData &data) {
+                    [&](size_t i, const ProductData &data, Stream stream) {
                       if (i < candidates.size())
-                        return matmul.launch(candidates[i], data, nullptr) == 0;
-                      queue.runIn(nullptr, [&] { last->launch(data); });
+                        return matmul.launch(candidates[i], data, stream) == 0;
+                      queue.runIn(stream, [&] { last->launch(data); });
                       return true;
                     });
     return best < candidates.size() ? LtChoice{candidates[best], false}

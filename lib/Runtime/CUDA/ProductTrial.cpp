@@ -37,9 +37,17 @@ static int64_t spanBytes(const Tensor &t) {
 
 namespace {
 
+/// A trial's stream, and what its products work on.
 class TrialMemory {
 public:
-  explicit TrialMemory(CudaQueue &queue) : queue(queue) {}
+  explicit TrialMemory(CudaQueue &queue) : queue(queue), own(queue.driver) {
+    // Measured beside other work of the caller's a time says little.
+    own.waitFor(queue.stream);
+    own.waitFor(nullptr);
+  }
+  /// Memory goes when nothing uses it any more.
+  ~TrialMemory() { queue.driver.streamSynchronize(own.get()); }
+  Stream stream() const { return own.get(); }
 
   /// Random numbers around 1 in the places of `t`; null for none.
   void *makeNumbers(const Tensor *t);
@@ -52,6 +60,7 @@ public:
 private:
   CudaQueue &queue;
   std::vector<DeviceMemory> memory;
+  PrivateStream own;
 };
 
 } // namespace
@@ -74,14 +83,12 @@ void *TrialMemory::makeNumbers(const Tensor *t) {
   char *data = static_cast<char *>(allocate(bytes));
   int64_t done = std::min(bytes, int64_t(pattern.size()));
   const Driver &driver = queue.driver;
-  driver.check(driver.copyToDevice(reinterpret_cast<Pointer>(data),
-                                   pattern.data(), size_t(done)),
-               "cuMemcpyHtoD");
+  queue.device.upload(data, pattern.data(), size_t(done));
   for (int64_t next; done < bytes; done += next) {
     next = std::min(done, bytes - done);
     driver.check(driver.copyAsync(reinterpret_cast<Pointer>(data + done),
                                   reinterpret_cast<Pointer>(data), size_t(next),
-                                  nullptr),
+                                  stream()),
                  "cuMemcpyDtoDAsync");
   }
   return data;
@@ -95,14 +102,15 @@ void *TrialMemory::makeOnes(const Tensor *t) {
   void *data = allocate(bytes);
   queue.driver.check(queue.driver.set32Async(reinterpret_cast<Pointer>(data),
                                              kOne, size_t((bytes + 3) / 4),
-                                             nullptr),
+                                             stream()),
                      "cuMemsetD32Async");
   return data;
 }
 
 size_t fp8c::rt::cuda::findFastest(
     CudaQueue &queue, const MatmulArgs &args, size_t workspaceBytes,
-    size_t count, const std::function<bool(size_t, const ProductData &)> &run) {
+    size_t count,
+    const std::function<bool(size_t, const ProductData &, Stream)> &run) {
   TrialMemory memory(queue);
   const int64_t bytes = std::max<int64_t>(
       spanBytes(*args.a) + spanBytes(*args.b) + spanBytes(*args.d), 1);
@@ -123,12 +131,12 @@ size_t fp8c::rt::cuda::findFastest(
 
   std::unique_ptr<Stopwatch> stopwatch = queue.device.makeStopwatch();
   auto measure = [&](size_t candidate, int calls) {
-    stopwatch->stall(kLaunchSeconds * calls, nullptr);
-    stopwatch->mark(0, nullptr);
+    stopwatch->stall(kLaunchSeconds * calls, memory.stream());
+    stopwatch->mark(0, memory.stream());
     for (int i = 0; i < calls; ++i)
-      if (!run(candidate, sets[size_t(i) % sets.size()]))
+      if (!run(candidate, sets[size_t(i) % sets.size()], memory.stream()))
         return HUGE_VAL;
-    stopwatch->mark(1, nullptr);
+    stopwatch->mark(1, memory.stream());
     return stopwatch->seconds(0) / calls;
   };
   // The first run loads the kernel.
@@ -157,6 +165,5 @@ size_t fp8c::rt::cuda::findFastest(
   for (size_t i = 1; i < count; ++i)
     if (isFaster[i] && (fastest == 0 || best[i] < best[fastest]))
       fastest = i;
-  queue.device.wait();
   return fastest;
 }

@@ -17,12 +17,14 @@
 namespace fp8c::rt::cuda {
 
 /// The fastest of `count` ways to compute a product, on random numbers in
-/// memory of its own that caches do not hold. `run` puts one into the default
-/// stream; false: it cannot. The first counts as the fastest unless another
+/// memory of its own that caches do not hold. `run` puts one into a stream,
+/// which is the trial's and waits for what the caller's and the default stream
+/// have; false: it cannot. The first counts as the fastest unless another
 /// clearly is.
-size_t findFastest(CudaQueue &queue, const MatmulArgs &args,
-                   size_t workspaceBytes, size_t count,
-                   const std::function<bool(size_t, const ProductData &)> &run);
+size_t findFastest(
+    CudaQueue &queue, const MatmulArgs &args, size_t workspaceBytes,
+    size_t count,
+    const std::function<bool(size_t, const ProductData &, Stream)> &run);
 
 } // namespace fp8c::rt::cuda
 

@@ -17,74 +17,53 @@ namespace fp8c::rt::cuda {
 
 /// A graph with its owner.
 struct OwnedGraph {
-  explicit OwnedGraph(const Driver &driver) : driver(driver) {}
+  explicit OwnedGraph(const CudaDevice &device) : device(device) {}
   OwnedGraph(OwnedGraph &&other) noexcept
-      : driver(other.driver), handle(std::exchange(other.handle, nullptr)) {}
+      : device(other.device), handle(std::exchange(other.handle, nullptr)) {}
   OwnedGraph &operator=(OwnedGraph &&) = delete;
   ~OwnedGraph() {
-    if (handle)
-      driver.graphDestroy(handle);
+    if (!handle)
+      return;
+    CudaDevice::Scope scope(device, std::nothrow);
+    if (scope)
+      device.driver.graphDestroy(handle);
   }
 
-  const Driver &driver;
+  const CudaDevice &device;
   Graph handle = nullptr;
 };
 
-/// CU_STREAM_CAPTURE_MODE_RELAXED.
-inline constexpr int kRelaxed = 2;
-
-/// While it lives the thread may do what a recording by the caller forbids it
-/// by default, such as to load a kernel.
-class RelaxedScope {
-public:
-  explicit RelaxedScope(const Driver &driver) : driver(driver) {
-    driver.check(driver.exchangeCaptureMode(&mode),
-                 "cuThreadExchangeStreamCaptureMode");
-  }
-  ~RelaxedScope() { driver.exchangeCaptureMode(&mode); }
-  RelaxedScope(const RelaxedScope &) = delete;
-
-private:
-  const Driver &driver;
-  /// The thread's other one.
-  int mode = kRelaxed;
-};
-
-/// A stream that is recorded. The caller's may be one that cannot be.
+/// A stream that is recorded, inside a Scope. The caller's may be one that
+/// cannot be.
 class RecordedStream {
 public:
-  explicit RecordedStream(CudaDevice &device)
-      : lock(device.recordings), driver(device.driver) {
-    // CU_STREAM_NON_BLOCKING.
-    constexpr unsigned kNonBlocking = 1;
-    driver.check(driver.streamCreate(&stream, kNonBlocking), "cuStreamCreate");
-    Result result = driver.streamBeginCapture(stream, kRelaxed);
-    if (result != 0)
-      driver.streamDestroy(stream);
-    driver.check(result, "cuStreamBeginCapture");
+  explicit RecordedStream(const CudaDevice &device)
+      : device(device), own(device.driver) {
+    device.driver.check(device.driver.streamBeginCapture(own.get(), kRelaxed),
+                        "cuStreamBeginCapture");
   }
   ~RecordedStream() {
-    if (!isEnded) {
-      OwnedGraph graph(driver);
-      driver.streamEndCapture(stream, &graph.handle);
-    }
-    driver.streamDestroy(stream);
+    if (isEnded)
+      return;
+    OwnedGraph graph(device);
+    device.driver.streamEndCapture(own.get(), &graph.handle);
   }
   RecordedStream(const RecordedStream &) = delete;
   /// What was put into it.
   OwnedGraph end() {
     isEnded = true;
-    OwnedGraph graph(driver);
-    driver.check(driver.streamEndCapture(stream, &graph.handle),
-                 "cuStreamEndCapture");
+    OwnedGraph graph(device);
+    device.driver.check(
+        device.driver.streamEndCapture(own.get(), &graph.handle),
+        "cuStreamEndCapture");
     return graph;
   }
 
-  Stream stream = nullptr;
+  Stream stream() const { return own.get(); }
 
 private:
-  std::lock_guard<std::recursive_mutex> lock;
-  const Driver &driver;
+  const CudaDevice &device;
+  PrivateStream own;
   bool isEnded = false;
 };
 

@@ -59,7 +59,7 @@ public:
   void download(void *to, const void *from, size_t bytes) override {
     cpu->download(to, from, bytes);
   }
-  void wait() override { cpu->wait(); }
+  void wait(void *stream) override { cpu->wait(stream); }
   std::unique_ptr<rt::Stopwatch> makeStopwatch() override {
     return cpu->makeStopwatch();
   }
