@@ -21,8 +21,6 @@ static constexpr size_t kCachedShapes = 16;
 /// Graphs of a shape: callers may take turns with as many sets of inputs and
 /// outputs.
 static constexpr size_t kGraphs = 8;
-/// How often a recording may fail before a context makes no more.
-static constexpr unsigned kMostDisturbed = 8;
 
 namespace {
 /// A call on a queue, or a query.

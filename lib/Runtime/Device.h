@@ -86,6 +86,10 @@ protected:
   int64_t ownScratchBytes = 0;
 };
 
+/// How many recordings may fail before no more are tried: what ends one is
+/// another thread's doing mostly, but may be there each time.
+inline constexpr unsigned kMostDisturbed = 8;
+
 /// What was put into a stream, to be put into others again.
 class Recording {
 public:

@@ -63,6 +63,12 @@ static std::string makeKey(const AttentionArgs &args, const MaskBias *bias) {
 }
 
 namespace {
+/// The library keeps no stream, which may end with its recording.
+struct StreamScope {
+  ~StreamScope() { library.setStream(library.handle, nullptr); }
+  Cudnn &library;
+};
+
 class LibraryAttention : public Command {
 public:
   LibraryAttention(CudaQueue &queue, Cudnn &library, const PreparedStep &step,
@@ -144,11 +150,10 @@ void LibraryAttention::run() {
       makePack(now);
     std::lock_guard<std::mutex> lock(library.mutex);
     library.check(library.setStream(library.handle, stream), "cudnnSetStream");
+    StreamScope scope{library};
     library.check(
         library.execute(library.handle, plan->plan.get(), pack->get()),
         "cudnnBackendExecute");
-    // The library keeps none that ends with its recording.
-    library.check(library.setStream(library.handle, nullptr), "cudnnSetStream");
   });
   if (bias)
     bias->clearRows(queue.scratch() + biasOffset());

@@ -25,20 +25,22 @@ void LibraryCall::run(const void *const *addresses, size_t count,
                       const std::function<void(Stream)> &call) {
   if (!std::equal(known.begin(), known.end(), addresses, addresses + count)) {
     known.assign(addresses, addresses + count);
-    isTried = false;
+    isRecorded = false;
     steps.clear();
     graph.reset();
     // What is recorded comes again, whatever its addresses are.
     if (!queue.isRecorded())
       return call(queue.stream);
   }
-  if (!isTried) {
-    isTried = true;
+  if (!isRecorded && disturbed < kMostDisturbed) {
     try {
       record(call);
+      isRecorded = true;
     } catch (const Error &) {
       // The call itself says what is wrong, if it is not the recording.
+      ++disturbed;
       steps.clear();
+      graph.reset();
     }
   }
   if (steps.empty())

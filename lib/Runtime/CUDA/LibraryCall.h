@@ -56,8 +56,9 @@ private:
   CudaQueue &queue;
   /// Of the last call.
   std::vector<const void *> known;
-  /// Whether a recording for them was tried.
-  bool isTried = false;
+  /// Whether what a recording for them gives is known, and how many failed.
+  bool isRecorded = false;
+  unsigned disturbed = 0;
   std::optional<OwnedGraph> graph;
   std::vector<Step> steps;
   /// Fills of memory that is cleared when a call begins.
