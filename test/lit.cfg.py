@@ -24,9 +24,6 @@ config.substitutions += [
     ("%tools", config.fp8c_tools_dir),
 ]
 
-# Runs a tool with a driver and a cuBLASLt that compute nothing (Runtime/Inputs).
-config.substitutions.append(("%fake", f"env LD_LIBRARY_PATH={config.test_exec_root}/Runtime/fakes"))
-
 # Tests that assemble PTX say `REQUIRES: ptxas`: the toolkit's, found as the compiler finds it.
 ptxas = os.environ.get("FP8C_PTXAS") or shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
 if ptxas:

@@ -219,7 +219,7 @@ Result fake_eventRecordWithFlags(Event event, Stream stream, unsigned flags) {
   if (flags == kRecordExternal && !get(stream).capture)
     return kInvalidValue;
   get(event).capture.reset();
-  Node node{[] {}};
+  Node node{[at = get(event).microseconds] { *at = state().microseconds; }};
   node.type = -1;
   node.event = &get(event);
   return put(stream, std::move(node));
@@ -237,9 +237,10 @@ Result fake_eventSynchronize(Event event) {
   get(event).wait();
   return kOk;
 }
-Result fake_eventElapsed(float *out, Event, Event) {
+Result fake_eventElapsed(float *out, Event from, Event to) {
   ENTER(Freedom);
-  return *out = 1, kOk;
+  *out = float(*get(to).microseconds - *get(from).microseconds) * 1e-3f;
+  return kOk;
 }
 
 Result fake_moduleLoadData(Module *out, const void *, unsigned, int *,
@@ -257,14 +258,21 @@ Result fake_moduleGetFunction(Function *out, Module, const char *) {
   *out = reinterpret_cast<Function>(&state());
   return kOk;
 }
-/// Kernels do nothing.
-Result fake_launch(Function function, unsigned, unsigned, unsigned, unsigned,
-                   unsigned, unsigned, unsigned, Stream stream, void **,
-                   void **) {
-  Node node{[] {}};
+/// Kernels do nothing but take time.
+static Result launch(Function function, unsigned blocks, Stream stream) {
+  Node node{[=] { state().microseconds += kBlockMicroseconds * blocks; }};
   node.type = kKernelNode;
   node.function = function;
   return put(stream, std::move(node));
+}
+Result fake_launch(Function function, unsigned blocks, unsigned, unsigned,
+                   unsigned, unsigned, unsigned, unsigned, Stream stream,
+                   void **, void **) {
+  return launch(function, blocks, stream);
+}
+Result fake_launchConfigured(const LaunchConfig *config, Function function,
+                             void **, void **) {
+  return launch(function, config->gridX, config->stream);
 }
 
 Result fake_streamIsCapturing(Stream stream, int *out) {

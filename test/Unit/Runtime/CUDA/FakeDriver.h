@@ -35,6 +35,9 @@ enum : rt::cuda::Result {
   kCaptureInvalidated = 901,
   kCaptureImplicit = 906
 };
+/// What a block of a kernel takes.
+constexpr double kBlockMicroseconds = 0.05;
+
 /// CUstreamCaptureMode.
 enum { kGlobal, kThreadLocal, kRelaxed };
 

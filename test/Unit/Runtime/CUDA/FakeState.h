@@ -67,6 +67,8 @@ struct FakeEvent {
   size_t count = 0;
   /// Where it was recorded to last.
   std::shared_ptr<Capture> capture;
+  /// When it was reached.
+  std::shared_ptr<double> microseconds = std::make_shared<double>(0);
 
   void set(FakeStream &where) {
     stream = &where;
@@ -86,6 +88,8 @@ struct State {
   std::vector<std::unique_ptr<FakeStream>> streams, gone;
   std::vector<std::unique_ptr<char[]>> memory;
   size_t events = 0;
+  /// What kernels would have taken until now.
+  double microseconds = 0;
 };
 State &state();
 

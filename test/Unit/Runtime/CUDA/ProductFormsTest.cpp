@@ -6,46 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../../lib/Runtime/CUDA/ProductForms.h"
+#include "TestProduct.h"
 
 #include <gtest/gtest.h>
 
-#include <array>
-
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
-
-namespace {
-
-/// A product as a plan has it: weights of n rows along K, seen as k x n.
-struct Product {
-  Product(int64_t m, int64_t n, int64_t k, DType a = DType::BF16,
-          DType b = DType::BF16)
-      : sizes{m, n, k, 1} {
-    args.a = set(0, a, m, k, k, 1);
-    args.b = set(1, b, k, n, 1, k);
-    args.d = set(2, DType::BF16, m, n, n, 1);
-  }
-  Product(const Product &) = delete;
-
-  const Tensor *set(size_t i, DType dtype, int64_t rows, int64_t columns,
-                    int64_t rowStride, int64_t columnStride) {
-    dims[i] = {rows, columns};
-    strides[i] = {rowStride, columnStride};
-    tensors[i] = {dtype,          2,      dims[i].data(), strides[i].data(),
-                  rows * columns, nullptr};
-    return &tensors[i];
-  }
-  bool isDots() const { return hasDots(args, sizes); }
-  bool isFewRows() const { return hasFewRows(args, sizes); }
-
-  MatmulArgs args;
-  ProductSizes sizes;
-  std::array<std::array<int64_t, 2>, 5> dims, strides;
-  std::array<Tensor, 5> tensors;
-};
-
-} // namespace
+using Product = fp8c::test::TestProduct;
 
 TEST(ProductForms, DotsAreOfOneToFourRows) {
   for (int64_t m : {1, 2, 3, 4}) {
