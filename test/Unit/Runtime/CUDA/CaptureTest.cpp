@@ -50,7 +50,7 @@ TEST_P(Beside, ContextsAreMadeCalledAndEnded) {
     EXPECT_EQ(context.readState(), 0.5f);
     EXPECT_EQ(fake::captureMode(), fake::kGlobal);
   });
-  EXPECT_NE(recorded.end(), nullptr);
+  EXPECT_NE(recorded.end().handle, nullptr);
   EXPECT_EQ(fake::countAllocations(), allocations);
   EXPECT_EQ(fake::countEvents(), events);
   EXPECT_EQ(fake::countStreams(), streams);
@@ -66,7 +66,7 @@ TEST_P(Beside, TheDefaultStreamIsNotNeededToMakeShapes) {
       o.struct_size = sizeof(o);
     context.context->queryOutputs(in, 2, out, 3);
   });
-  EXPECT_NE(recorded.end(), nullptr);
+  EXPECT_NE(recorded.end().handle, nullptr);
 }
 
 TEST_P(Beside, TheFirstCallOfAShapeIsRecorded) {
@@ -76,12 +76,12 @@ TEST_P(Beside, TheFirstCallOfAShapeIsRecorded) {
   recorded.begin(mode);
   context.call(recorded.stream);
   EXPECT_EQ(fake::captureMode(), fake::kGlobal);
-  Graph graph = recorded.end();
-  ASSERT_NE(graph, nullptr);
+  const OwnedGraph graph = recorded.end();
+  ASSERT_NE(graph.handle, nullptr);
   EXPECT_EQ(context.readState(), 0.5f);
   CudaDevice::Scope scope(*recorded.device);
   GraphExec exec = nullptr;
-  driver.check(driver.graphInstantiate(&exec, graph, 0), "instantiate");
+  driver.check(driver.graphInstantiate(&exec, graph.handle, 0), "instantiate");
   for (float value : {7.f, 8.f}) {
     context.v.as<float>()[0] = value;
     driver.check(driver.graphLaunch(exec, recorded.stream), "launch");
@@ -90,7 +90,6 @@ TEST_P(Beside, TheFirstCallOfAShapeIsRecorded) {
     EXPECT_EQ(context.x->bytes, context.y->bytes);
   }
   driver.graphExecDestroy(exec);
-  driver.graphDestroy(graph);
 }
 
 INSTANTIATE_TEST_SUITE_P(Recordings, Beside,

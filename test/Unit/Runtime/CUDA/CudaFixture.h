@@ -12,7 +12,7 @@
 #include "../PlanWriter.h"
 #include "FakeDriver.h"
 
-#include "../../../../lib/Runtime/CUDA/CudaDevice.h"
+#include "../../../../lib/Runtime/CUDA/RecordedStream.h"
 #include "../../../../lib/Runtime/Context.h"
 
 #include <gtest/gtest.h>
@@ -48,9 +48,9 @@ public:
                          "begin");
   }
   /// What was recorded, null where something has ended that.
-  rt::cuda::Graph end() {
-    rt::cuda::Graph graph = nullptr;
-    device->driver.streamEndCapture(stream, &graph);
+  rt::cuda::OwnedGraph end() {
+    rt::cuda::OwnedGraph graph(*device);
+    device->driver.streamEndCapture(stream, &graph.handle);
     return graph;
   }
 

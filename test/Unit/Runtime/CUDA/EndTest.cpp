@@ -8,8 +8,6 @@
 
 #include "CudaFixture.h"
 
-#include "../../../../lib/Runtime/CUDA/RecordedStream.h"
-
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 using namespace fp8c::test;
@@ -36,7 +34,7 @@ TEST(Ends, AfterTheDriver) {
 
 /// Its contexts are never ended.
 [[noreturn]] static void exitWithoutEnding() {
-  auto *context = new CudaContext;
+  static auto *context = new CudaContext;
   context->call(nullptr);
   std::exit(0);
 }

@@ -8,7 +8,6 @@
 
 #include "FakeState.h"
 
-#include <algorithm>
 #include <cstdio>
 
 using namespace fp8c::test::fake;
@@ -26,7 +25,7 @@ int fp8c::test::fake::captureMode() { return threadMode; }
 void fp8c::test::fake::end() { state().hasEnded = true; }
 size_t fp8c::test::fake::countAllocations() { return state().memory.size(); }
 size_t fp8c::test::fake::countStreams() { return state().streams.size(); }
-size_t fp8c::test::fake::countEvents() { return state().events; }
+size_t fp8c::test::fake::countEvents() { return state().events.size(); }
 
 //===----------------------------------------------------------------------===//
 // Work and its order
@@ -177,11 +176,7 @@ Result fake_streamCreateWithPriority(Stream *out, unsigned flags, int) {
 Result fake_streamDestroy(Stream stream) {
   ENTER(Freedom);
   get(stream).runAll();
-  auto &all = state().streams;
-  auto found = std::find_if(all.begin(), all.end(),
-                            [&](auto &s) { return s.get() == &get(stream); });
-  state().gone.push_back(std::move(*found));
-  all.erase(found);
+  state().gone.push_back(take(state().streams, stream));
   return kOk;
 }
 Result fake_streamSynchronize(Stream stream) {
@@ -200,14 +195,13 @@ Result fake_streamSynchronize(Stream stream) {
 }
 Result fake_eventCreate(Event *out, unsigned) {
   ENTER(Freedom);
-  ++state().events;
-  *out = reinterpret_cast<Event>(new FakeEvent);
+  auto &made = state().events.emplace_back(new FakeEvent);
+  *out = reinterpret_cast<Event>(made.get());
   return kOk;
 }
 Result fake_eventDestroy(Event event) {
   ENTER(Freedom);
-  --state().events;
-  delete &get(event);
+  take(state().events, event);
   return kOk;
 }
 Result fake_eventRecord(Event event, Stream stream) {

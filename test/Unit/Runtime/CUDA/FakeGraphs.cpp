@@ -8,8 +8,6 @@
 
 #include "FakeState.h"
 
-#include <algorithm>
-
 using namespace fp8c::test::fake;
 using namespace fp8c::rt::cuda;
 
@@ -34,7 +32,7 @@ Result fake_streamBeginCapture(Stream stream, int mode) {
   return kOk;
 }
 Result fake_streamEndCapture(Stream stream, Graph *out) {
-  std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  ENTER(Driver);
   const std::shared_ptr<Capture> capture = get(stream).capture;
   for (auto &other : state().streams)
     if (other->capture == capture)
@@ -43,23 +41,25 @@ Result fake_streamEndCapture(Stream stream, Graph *out) {
     return kCaptureInvalidated;
   // A node marks the end: pointers to nodes can be moved on by one.
   capture->nodes.emplace_back();
-  *out =
-      reinterpret_cast<Graph>(new std::vector<Node>(std::move(capture->nodes)));
+  auto &made = state().graphs.emplace_back(
+      new std::vector<Node>(std::move(capture->nodes)));
+  *out = reinterpret_cast<Graph>(made.get());
   return kOk;
 }
 Result fake_graphDestroy(Graph graph) {
   ENTER(Freedom);
-  delete &get(graph);
+  take(state().graphs, graph);
   return kOk;
 }
 Result fake_graphInstantiate(GraphExec *out, Graph graph, uint64_t) {
   ENTER(Freedom);
-  *out = reinterpret_cast<GraphExec>(new std::vector<Node>(get(graph)));
+  auto &made = state().graphs.emplace_back(new std::vector<Node>(get(graph)));
+  *out = reinterpret_cast<GraphExec>(made.get());
   return kOk;
 }
 Result fake_graphExecDestroy(GraphExec graph) {
   ENTER(Freedom);
-  delete &get(graph);
+  take(state().graphs, graph);
   return kOk;
 }
 Result fake_graphLaunch(GraphExec graph, Stream stream) {

@@ -11,6 +11,7 @@
 
 #include "FakeDriver.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -87,11 +88,23 @@ struct State {
   /// Events and waits of others may name those that are gone.
   std::vector<std::unique_ptr<FakeStream>> streams, gone;
   std::vector<std::unique_ptr<char[]>> memory;
-  size_t events = 0;
+  std::vector<std::unique_ptr<FakeEvent>> events;
+  /// Also those that are ready to run.
+  std::vector<std::unique_ptr<std::vector<Node>>> graphs;
   /// What kernels would have taken until now.
   double microseconds = 0;
 };
 State &state();
+
+/// Takes what `handle` names out of the list of its owners.
+template <typename T>
+std::unique_ptr<T> take(std::vector<std::unique_ptr<T>> &owners, void *handle) {
+  auto found = std::find_if(owners.begin(), owners.end(),
+                            [&](auto &owner) { return owner.get() == handle; });
+  std::unique_ptr<T> taken = std::move(*found);
+  owners.erase(found);
+  return taken;
+}
 
 inline FakeStream &get(Stream stream) {
   return stream ? *reinterpret_cast<FakeStream *>(stream) : state().legacy;

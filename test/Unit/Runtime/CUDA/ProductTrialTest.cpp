@@ -51,7 +51,7 @@ TEST_P(ProductTrials, LeaveRecordingsAloneAndNothingBehind) {
                events = fake::countEvents(), streams = fake::countStreams();
   recorded.begin(fake::kGlobal);
   runInThread([&] { measure(stream.stream); });
-  EXPECT_NE(recorded.end(), nullptr);
+  EXPECT_NE(recorded.end().handle, nullptr);
   EXPECT_EQ(fake::countAllocations(), allocations);
   EXPECT_EQ(fake::countEvents(), events);
   EXPECT_EQ(fake::countStreams(), streams);
