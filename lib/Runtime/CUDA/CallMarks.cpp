@@ -52,7 +52,9 @@ CallMark::~CallMark() {
 void CallMark::set(Stream stream) noexcept {
   const Driver &driver = device->driver;
   int isRecording = 0;
-  driver.streamIsCapturing(stream, &isRecording);
+  // Into a stream that cannot be asked the call has put nothing.
+  if (driver.streamIsCapturing(stream, &isRecording) != 0)
+    return;
   if (isRecording)
     driver.eventRecordWithFlags(event, stream, kRecordExternal);
   else

@@ -69,6 +69,22 @@ TEST_P(Beside, TheDefaultStreamIsNotNeededToMakeShapes) {
   EXPECT_NE(recorded.end().handle, nullptr);
 }
 
+TEST_P(Beside, ACallInTheDefaultStreamLeavesWhatItWaitsForAlone) {
+  const bool waits = std::get<1>(GetParam()) != kNonBlocking;
+  CudaContext context;
+  recorded.begin(mode);
+  std::string error;
+  runInThread([&] {
+    try {
+      context.call(nullptr);
+    } catch (const Error &caught) {
+      error = caught.message;
+    }
+  });
+  EXPECT_EQ(error, waits ? "cuStreamIsCapturing: error 906: " : "");
+  EXPECT_NE(recorded.end().handle, nullptr);
+}
+
 TEST_P(Beside, TheFirstCallOfAShapeIsRecorded) {
   const Driver &driver = recorded.device->driver;
   CudaContext context;
