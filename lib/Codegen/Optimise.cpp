@@ -13,6 +13,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
@@ -64,6 +65,7 @@ void codegen::optimise(Module &module, TargetMachine &machine, bool scalarize) {
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   ModulePassManager all;
+  all.addPass(AlwaysInlinerPass());
   all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   all.run(module, modules);
 }

@@ -70,7 +70,8 @@ FailureOr<Offset<void>> PlanBuilder::launch(LaunchOp op) {
   std::vector<uint32_t> operands = valuesOf(op.getReads());
   llvm::append_range(operands, valuesOf(op.getWrites()));
   return wire::CreateLaunchDirect(builder, kernelIds.lookup(op.getKernel()),
-                                  &operands, &*block, *tasks, *scratch)
+                                  &operands, &*block, *tasks, *scratch,
+                                  !op.getJoins().empty())
       .Union();
 }
 
@@ -104,8 +105,9 @@ LogicalResult PlanBuilder::writeCommand(Operation *op) {
       return failure();
     SmallVector<Value> writes(launchOp.getWrites());
     llvm::append_range(writes, launchOp.getZeros());
-    return pushStep(op, wire::Command::Launch, *command, launchOp.getReads(),
-                    writes);
+    SmallVector<Value> reads(launchOp.getReads());
+    llvm::append_range(reads, launchOp.getJoins());
+    return pushStep(op, wire::Command::Launch, *command, reads, writes);
   }
   if (auto product = dyn_cast<MatmulOp>(op)) {
     SmallVector<Value> reads{product.getA(), product.getB()};

@@ -41,7 +41,7 @@ LogicalResult PlanBuilder::writeTables() {
     kernels.push_back(wire::CreateKernelDirect(
         builder, name.c_str(), name.c_str(), nullptr, kernel.isExact(),
         kernel.getThreads(), kernel.getResident(), kernel.getDependent(),
-        kernel.getCluster(), kernel.getClusterTasks()));
+        kernel.getCluster(), kernel.getClusterTasks(), kernel.getProduct()));
   }
   return success();
 }

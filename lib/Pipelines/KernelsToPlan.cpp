@@ -39,6 +39,9 @@ void fp8c::buildKernelsToPlanPipeline(OpPassManager &manager,
   convert.target = options.target;
   convert.launch = options.launch;
   manager.addPass(createConvertToPlanPass(convert));
+  JoinProductsPassOptions products;
+  products.target = options.target;
+  manager.addPass(createJoinProductsPass(products));
 }
 
 void fp8c::registerKernelsToPlanPipeline() {

@@ -29,6 +29,15 @@ static int getCudaNumber(const std::string &name) {
 }
 
 void Queue::run(const PreparedStep &step) {
+  if (step.isJoined)
+    return;
+  if (step.joined)
+    step.joined->run();
+  else
+    runAlone(step);
+}
+
+void Queue::runAlone(const PreparedStep &step) {
   ownScratch = step.ownScratch;
   ownScratchBytes = step.ownScratchBytes;
   step.command->run();

@@ -46,8 +46,17 @@ class Queue {
 public:
   virtual ~Queue() = default;
   virtual std::unique_ptr<Command> prepare(const PreparedStep &step) = 0;
-  /// Runs the step's command.
+  /// One command for a launch and the product before it, which it joins; null
+  /// where they stay two.
+  virtual std::unique_ptr<Command> join(const PreparedStep &product,
+                                        const PreparedStep &launch) {
+    return nullptr;
+  }
+  /// Runs what a step of a call does: its command, or the joined one of it and
+  /// the step before, which then did nothing.
   void run(const PreparedStep &step);
+  /// Runs the step's own command.
+  void runAlone(const PreparedStep &step);
   /// Makes sure that commands of this many bytes of scratch can run; true if
   /// scratch lies elsewhere now.
   virtual bool reserve(int64_t scratchBytes) = 0;

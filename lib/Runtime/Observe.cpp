@@ -9,6 +9,8 @@
 #include "Context.h"
 #include "Handles.h"
 
+#include <algorithm>
+
 using namespace fp8c::rt;
 using wire::ValueKind;
 
@@ -43,8 +45,12 @@ static std::string_view rootName(const wire::Plan &plan,
 /// What an observer sees of a step.
 static ObservedStep show(const wire::Plan &plan, const EntryPoint &entry,
                          Device *device, const ShapeInstance &instance,
-                         size_t index) {
+                         size_t index, bool isAlone) {
   const PreparedStep &step = instance.steps[index];
+  const bool joins = step.joined && !isAlone;
+  const bool isJoined = step.isJoined && !isAlone;
+  /// The product that the step is, or does too.
+  const PreparedStep &product = joins ? instance.steps[index - 1] : step;
   ObservedStep shown{};
   shown.index = uint32_t(index);
   shown.command = step.wire->command_type();
@@ -62,12 +68,16 @@ static ObservedStep show(const wire::Plan &plan, const EntryPoint &entry,
     shown.kernel = view(kernel.name());
     shown.exact = kernel.exact();
   }
-  shown.m = step.product.m;
-  shown.n = step.product.n;
-  shown.k = step.product.k;
-  shown.batch = step.product.batch;
-  shown.how = step.command->describe();
   shown.device = device;
+  if (isJoined) {
+    shown.how = "done by the launch after it";
+    return shown;
+  }
+  shown.m = product.product.m;
+  shown.n = product.product.n;
+  shown.k = product.product.k;
+  shown.batch = product.product.batch;
+  shown.how = (joins ? step.joined : step.command)->describe();
   auto showValue = [&](uint32_t value) {
     const wire::Value &v = *plan.values()->Get(value);
     const Tensor &t = instance.tensor(value);
@@ -87,7 +97,16 @@ static ObservedStep show(const wire::Plan &plan, const EntryPoint &entry,
         rootKind != ValueKind::Weight && rootKind != ValueKind::Input;
     return out;
   };
+  // A joined product's operands come first; its result is nowhere.
+  std::vector<uint32_t> reads;
+  if (joins)
+    reads.assign(product.wire->reads()->begin(), product.wire->reads()->end());
   for (uint32_t value : *step.wire->reads())
+    if (!joins || (rootOf(plan, value) !=
+                       rootOf(plan, product.wire->command_as_Matmul()->d()) &&
+                   std::find(reads.begin(), reads.end(), value) == reads.end()))
+      reads.push_back(value);
+  for (uint32_t value : reads)
     shown.reads.push_back(showValue(value));
   for (uint32_t value : *step.wire->writes())
     shown.writes.push_back(showValue(value));
@@ -103,7 +122,8 @@ void Context::runObserved(ShapeInstance &instance, void *stream) {
   clearOwnScratch(instance);
   const size_t count = instance.steps.size();
   auto showStep = [&](size_t i) {
-    return show(program->plan(), entry, device.get(), instance, i);
+    return show(program->plan(), entry, device.get(), instance, i,
+                observer->readsValues());
   };
   if (!observer->readsValues()) {
     stopwatch->stall(kStepSeconds * double(count), stream);
@@ -122,7 +142,7 @@ void Context::runObserved(ShapeInstance &instance, void *stream) {
     const ObservedStep shown = showStep(i);
     observer->beforeStep(shown);
     stopwatch->mark(0, stream);
-    queue->run(instance.steps[i]);
+    queue->runAlone(instance.steps[i]);
     stopwatch->mark(1, stream);
     observer->afterStep(shown, stopwatch->seconds(0));
   }

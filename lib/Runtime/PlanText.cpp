@@ -214,7 +214,10 @@ void Printer::printTables() {
          number("resident", kernel->resident()),
          kernel->dependent() ? " dependent" : "",
          number("cluster", kernel->cluster()),
-         number("cluster_tasks", kernel->cluster_tasks()));
+         number("cluster_tasks", kernel->cluster_tasks()),
+         kernel->product() == kNone
+             ? ""
+             : " product " + std::to_string(kernel->product()));
   }
 }
 
@@ -280,7 +283,8 @@ std::string Printer::command(const wire::Step &step) const {
     const wire::Launch &l = *step.command_as_Launch();
     return "launch @" + plan.kernels()->Get(l.kernel())->name()->str() + " (" +
            values(*l.operands()) + ") sizes " + exprs(*l.sizes()) + " tasks " +
-           expr(l.tasks()) + " scratch " + expr(l.scratch());
+           expr(l.tasks()) + " scratch " + expr(l.scratch()) +
+           (l.joins() ? " joins" : "");
   }
   case wire::Command::Matmul:
     return matmul(*step.command_as_Matmul());

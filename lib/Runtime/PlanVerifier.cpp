@@ -42,6 +42,8 @@ private:
   void verifyValue(uint32_t index);
   void verifyEntry(const wire::EntryPoint &entry);
   void verifyStep(const wire::EntryPoint &entry, uint32_t index);
+  void verifyJoined(const wire::EntryPoint &entry, uint32_t index,
+                    const std::string &where);
   void verifyMatmul(const wire::Matmul &m, const std::string &where);
   void verifyAttention(const wire::Attention &a, const std::string &where);
   void checkExpr(uint32_t expr, const std::string &where) const {
@@ -255,6 +257,8 @@ void Verifier::verifyStep(const wire::EntryPoint &entry, uint32_t index) {
     checkExpr(launch.scratch(), where);
     for (uint32_t size : *launch.sizes())
       checkExpr(size, where);
+    if (launch.joins())
+      verifyJoined(entry, index, where);
     break;
   }
   case wire::Command::Matmul:
@@ -273,6 +277,21 @@ void Verifier::verifyStep(const wire::EntryPoint &entry, uint32_t index) {
   default:
     break;
   }
+}
+
+void Verifier::verifyJoined(const wire::EntryPoint &entry, uint32_t index,
+                            const std::string &where) {
+  const wire::Launch &launch = *entry.steps()->Get(index)->command_as_Launch();
+  const uint32_t operand = plan.kernels()->Get(launch.kernel())->product();
+  const wire::Matmul *product =
+      index == 0 ? nullptr : entry.steps()->Get(index - 1)->command_as_Matmul();
+  check(product && operand < launch.operands()->size(), where,
+        ": joins no product");
+  const uint32_t result = rootOf(plan, product->d());
+  check(value(result).kind() == wire::ValueKind::Arena &&
+            rootOf(plan, launch.operands()->Get(operand)) == result &&
+            value(result).first() == index - 1 && value(result).last() == index,
+        where, ": joins a product whose result others read");
 }
 
 void Verifier::verifyMatmul(const wire::Matmul &m, const std::string &where) {

@@ -47,6 +47,17 @@ ShapeInstance::ShapeInstance(const Program &program, const EntryPoint &entry,
     else
       scratchSize = std::max(scratchSize, bytes);
   }
+  joinProducts(queue);
+}
+
+void ShapeInstance::joinProducts(Queue &queue) {
+  for (size_t i = 1; i < steps.size(); ++i) {
+    const wire::Launch *launch = steps[i].wire->command_as_Launch();
+    if (!launch || !launch->joins() || steps[i].tasks == 0)
+      continue;
+    steps[i].joined = queue.join(steps[i - 1], steps[i]);
+    steps[i - 1].isJoined = steps[i].joined != nullptr;
+  }
 }
 
 void ShapeInstance::placeOwnScratch(PreparedStep &step, int64_t bytes) {
@@ -156,6 +167,8 @@ std::vector<uint32_t> ShapeInstance::findFirstSteps() const {
 
 /// Whether a step at these sizes puts nothing into a stream.
 static bool isIdle(const PreparedStep &step, const StepAccess &access) {
+  if (step.isJoined)
+    return true;
   if (step.wire->command_type() == wire::Command::Launch)
     return step.tasks == 0;
   return std::all_of(
@@ -168,6 +181,21 @@ std::vector<LaneStep> ShapeInstance::placeInLanes(uint32_t lanes) const {
     const Tensor &t = tensors[value];
     return getReach(t, reinterpret_cast<uintptr_t>(t.data), 0);
   });
+  // There is one scratch memory; no tensor lies at 0.
+  auto usesScratch = [](const PreparedStep &step) {
+    return step.command->scratchBytes() > step.ownScratchBytes;
+  };
+  const ByteRange scratch{0, 1};
+  // At other addresses a joined product is a command of its own.
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    if (!steps[i].isJoined)
+      continue;
+    std::vector<ByteRange> &writes = accesses[i + 1].writes;
+    writes.insert(writes.end(), accesses[i].writes.begin(),
+                  accesses[i].writes.end());
+    if (usesScratch(steps[i]))
+      writes.push_back(scratch);
+  }
   std::vector<bool> leavesRoom;
   std::vector<size_t> idle;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -176,9 +204,8 @@ std::vector<LaneStep> ShapeInstance::placeInLanes(uint32_t lanes) const {
     if (isIdle(step, accesses[i])) {
       idle.push_back(i);
       accesses[i] = {};
-    } else if (step.command->scratchBytes() > step.ownScratchBytes) {
-      // There is one scratch memory; no tensor lies at 0.
-      accesses[i].writes.push_back({0, 1});
+    } else if (!step.joined && usesScratch(step)) {
+      accesses[i].writes.push_back(scratch);
     }
   }
   Dependencies dependencies = findDependencies(accesses);

@@ -38,6 +38,10 @@ struct PreparedStep {
   const Tensor *target = nullptr;
   /// What the device does.
   std::unique_ptr<Command> command;
+  /// What it does together with the product before it, where that is one
+  /// command; that step `isJoined`.
+  std::unique_ptr<Command> joined;
+  bool isJoined = false;
   /// Scratch memory that no other step uses: bytes, place in the arena,
   /// address.
   int64_t ownScratchBytes = 0, ownScratchOffset = 0;
@@ -112,6 +116,8 @@ private:
   /// even in lanes.
   std::vector<uint32_t> findFirstSteps() const;
   void prepare(PreparedStep &step);
+  /// Has launches and the products before them run as one where the queue does.
+  void joinProducts(Queue &queue);
   /// Behind what is placed in the arena so far.
   void placeOwnScratch(PreparedStep &step, int64_t bytes);
 

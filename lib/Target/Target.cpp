@@ -26,13 +26,13 @@ static constexpr unsigned kBlackwell = kTensor | bit(ScaleLayout::MX);
 
 // clang-format off
 static constexpr Target kTargets[] = {
-    // name,     cc,  products, conversions, bf16x2, bulk, cluster, again, scales, K-major, alignment, shared memory, PTX
-    {"cpu",       0,  true,     false, false, false, 1, false, ~0u,        false,  1, 0, ""},
-    {"sm_80",    80,  false,    false, false, false, 1, true,  0,          false, 16, 166912, "ptx70"},
-    {"sm_89",    89,  true,     true,  false, false, 1, true,  kTensor,    true,  16, 101376, "ptx81"},
-    {"sm_90a",   90,  true,     true,  true,  true,  8, true,  kHopper,    true,  16, 232448, "ptx81"},
-    {"sm_100a", 100,  true,     true,  true,  true,  8, true,  kBlackwell, false, 16, 232448, "ptx87"},
-    {"sm_120a", 120,  true,     true,  true,  true,  8, true,  kBlackwell, true,  16, 101376, "ptx87"},
+    // name,     cc,  products, conversions, bf16x2, bulk, cluster, joins, again, scales, K-major, alignment, shared memory, PTX
+    {"cpu",       0,  true,     false, false, false, 1, false, false, ~0u,        false,  1, 0, ""},
+    {"sm_80",    80,  false,    false, false, false, 1, false, true,  0,          false, 16, 166912, "ptx70"},
+    {"sm_89",    89,  true,     true,  false, false, 1, false, true,  kTensor,    true,  16, 101376, "ptx81"},
+    {"sm_90a",   90,  true,     true,  true,  true,  8, true,  true,  kHopper,    true,  16, 232448, "ptx81"},
+    {"sm_100a", 100,  true,     true,  true,  true,  8, false, true,  kBlackwell, false, 16, 232448, "ptx87"},
+    {"sm_120a", 120,  true,     true,  true,  true,  8, false, true,  kBlackwell, true,  16, 101376, "ptx87"},
 };
 // clang-format on
 

@@ -54,6 +54,9 @@ struct Target {
   bool hasBulkCopies;
   /// Blocks that reach each other's shared memory; 1: none do.
   unsigned clusterBlocks;
+  /// Products by warpgroups, whose results kernels can take as they come
+  /// (fp8-join-products).
+  bool joinsProducts;
   /// Kernels wait for memory: a value is computed again where that moves fewer
   /// bytes than to write and read it.
   bool recomputes;

@@ -10,9 +10,11 @@
 
 #include "Assembly.h"
 #include "GpuKernel.h"
+#include "JoinedFrame.h"
 
 #include "fp8c/Codegen/GenerateKernels.h"
 #include "fp8c/Codegen/LowerToLLVM.h"
+#include "fp8c/Dialect/Plan/Plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -43,6 +45,23 @@ static void loadDialects(MLIRContext *context) {
                        scf::SCFDialect, vector::VectorDialect>();
 }
 
+/// What the kernel does with vectors of a product's result.
+static void buildTakes(const RowProgram &program, unsigned operand,
+                       const Target &target, OpBuilder &builder,
+                       StringRef name) {
+  LaunchShape shape;
+  shape.groups = 1;
+  shape.width = 8;
+  shape.vectors = 1;
+  auto build = [&](StringRef take, GpuKernel::Places places) {
+    GpuKernel(program, shape, target, builder,
+              UnknownLoc::get(builder.getContext()))
+        .buildTake(getTakeName(name, take), operand, places);
+  };
+  build("take1", {{0, 0}});
+  build("take4", {{0, 0}, {8, 0}, {0, 32}, {8, 32}});
+}
+
 llvm::Expected<OwningOpRef<ModuleOp>>
 codegen::generateGpuKernels(ModuleOp plan, const Target &target) {
   MLIRContext *context = plan.getContext();
@@ -52,6 +71,9 @@ codegen::generateGpuKernels(ModuleOp plan, const Target &target) {
         GpuKernel(program, LaunchShape::choose(program, target), target,
                   builder, UnknownLoc::get(context))
             .build(name);
+        auto kernel = cast<plan::KernelOp>(program.getBody()->getParentOp());
+        if (int32_t operand = int32_t(kernel.getProduct()); operand >= 0)
+          buildTakes(program, unsigned(operand), target, builder, name);
       });
 }
 
@@ -71,5 +93,11 @@ llvm::Expected<std::string> codegen::compileGpuKernels(ModuleOp plan,
   if (!code)
     return llvm::createStringError(
         "generated kernels cannot be translated to LLVM IR");
+  std::vector<std::string> joined;
+  for (auto kernel : plan.getOps<plan::KernelOp>())
+    if (int32_t(kernel.getProduct()) >= 0)
+      joined.push_back(kernel.getSymName().str());
+  if (llvm::Error error = linkJoinedProducts(*code, joined))
+    return error;
   return emitPTX(*code, target);
 }

@@ -216,8 +216,14 @@ bool GpuKernel::canMoveVector(unsigned operand, ArrayRef<Lanes> at) {
 }
 
 Value GpuKernel::loadMemory(Value address, Type element, unsigned lanes) {
-  if (!holdsOperands(address) || lanes == 1)
-    return KernelBuilder::loadMemory(address, element, lanes);
+  if (!holdsOperands(address) || lanes == 1) {
+    Value value = KernelBuilder::loadMemory(address, element, lanes);
+    // Scalars that nothing writes while a product runs are read once.
+    if (auto load = value.getDefiningOp<LLVM::LoadOp>();
+        load && givenOperand && holdsOperands(address))
+      load.setInvariant(true);
+    return value;
+  }
   Type stored = element.isInteger(1) ? builder.getI8Type() : element;
   unsigned bits = lanes * stored.getIntOrFloatBitWidth();
   Type type = wordsOf(bits);

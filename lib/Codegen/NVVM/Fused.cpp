@@ -231,9 +231,23 @@ Value GpuKernel::emitGELU(Value value) {
   Value t = emit.fma(emit.mul(x, x), emit.constant(linear * 0.044715),
                      emit.constant(linear));
   Value power = emit.mul(x, t);
-  Value beyond = emit.greater(power, emit.constant(25.0));
   Value half = emit.constant(0.5);
   Value factor = emitReciprocal(emit.add(emit.constant(1.0), emitPower(power)));
   factor = emit.add(emit.sub(factor, half), half);
+  // As a factor: of predicates, which a selection needs, a thread has seven, and
+  // beside a product values are computed one after the other for want of them.
+  if (givenOperand) {
+    Value isWithin = mapLanes(power, [&](Value lane) {
+      return LLVM::InlineAsmOp::create(
+                 builder, loc, lane.getType(), lane,
+                 "set.leu.f32.f32 $0, $1, 0f41C80000;", "=f,f",
+                 /*has_side_effects=*/false, /*is_align_stack=*/false,
+                 LLVM::tailcallkind::TailCallKind::None,
+                 LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+    });
+    return emit.mul(x, emit.mul(factor, isWithin));
+  }
+  Value beyond = emit.greater(power, emit.constant(25.0));
   return emit.mul(x, emit.select(beyond, emit.constant(0.0), factor));
 }

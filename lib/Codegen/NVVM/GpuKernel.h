@@ -27,6 +27,12 @@ public:
   /// Emits the kernel at the builder's insertion point.
   void build(llvm::StringRef name);
 
+  /// Places of vectors relative to a row and a column.
+  using Places = llvm::ArrayRef<std::pair<int64_t, int64_t>>;
+  /// Emits a function of what the kernel does with vectors of operand
+  /// `operand` that it is given, one at each of `places` (Joined.cpp).
+  void buildTake(llvm::StringRef name, unsigned operand, Places places);
+
 private:
   // Blocks and groups (GpuKernel.cpp).
   void emitTasks(mlir::Value tasks);
@@ -80,6 +86,11 @@ private:
   std::string barriersName() const { return sharedName + "_barriers"; }
   std::string arrivalsName() const { return sharedName + "_arrivals"; }
   std::string rowsName() const { return sharedName + "_rows"; }
+
+  // What a product's result is given to (Joined.cpp).
+  void readParameters(mlir::Block *block, unsigned numSizes);
+  void bindRow(mlir::Value row);
+  std::optional<Lanes> readGiven(mlir::OpOperand *read);
 
   // Mean and variance together (Moments.cpp).
   size_t emitFused(llvm::ArrayRef<Action> actions, DimSet bound) override;
@@ -220,6 +231,9 @@ private:
   /// The next row's own vectors, in memory, where rows come ahead through
   /// registers.
   llvm::SmallVector<llvm::MapVector<mlir::OpOperand *, mlir::Value>> next;
+  /// The operand whose vectors are given, and the vector that is.
+  std::optional<unsigned> givenOperand;
+  mlir::Value given;
   /// The number of rows that this block has done, in memory.
   mlir::Value rowsDone;
   /// The row that is done, the end of the task's rows, and whether a row is

@@ -131,8 +131,9 @@ Value GpuKernel::emitQuotient(Value value, function_ref<Value(Value)> cast) {
     return {};
   Type codes = withElement(value.getType(), builder.getI8Type());
   auto divideExactly = [&]() -> Value {
-    if (!lanes)
-      return cast(arith::DivFOp::create(builder, loc, x, s));
+    // No calls beside a product.
+    if (!lanes || givenOperand)
+      return cast(arith::DivFOp::create(builder, loc, x, spread({s})));
     LLVM::LLVMFuncOp function = getDivision(lanes.getNumElements(), cast);
     Value pairs = bitcast(function.getArgumentTypes()[0], widened.lookup(x));
     auto call =

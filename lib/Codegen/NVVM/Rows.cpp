@@ -164,6 +164,8 @@ void GpuKernel::issueNext() {
 }
 
 std::optional<Lanes> GpuKernel::readStaged(OpOperand *read) {
+  if (std::optional<Lanes> value = readGiven(read))
+    return value;
   const auto *found =
       llvm::find_if(staged, [&](auto &entry) { return entry.first == read; });
   if (found == staged.end() || !isUnrolled || !rowIndex)

@@ -292,9 +292,9 @@ LogicalResult Entry::convertKernel(fp8::KernelOp op) {
     if (!cleared.contains(op.getResult(result)))
       nameCommand(plan::FillOp::create(builder, loc, writes[result], 0), op);
   }
-  nameCommand(plan::LaunchOp::create(builder, loc, kernel->op.getSymName(),
-                                     reads, writes, ends, sizes, tasks,
-                                     scratch),
+  nameCommand(plan::LaunchOp::create(
+                  builder, loc, kernel->op.getSymName(), reads, writes, ends,
+                  /*joins=*/ValueRange(), sizes, tasks, scratch),
               op);
   return success();
 }

@@ -83,6 +83,44 @@ char *CudaProgram::derive(const std::string &key, int64_t bytes,
   return known->second.data();
 }
 
+Function CudaProgram::joinedKernel(size_t index,
+                                   const package::JoinedForm &form) {
+  const std::string name = wireKernel(index).symbol()->str() + form.suffix;
+  std::lock_guard<std::mutex> lock(mutex);
+  Function &function = joined[name];
+  if (!function) {
+    function = module->find(name.c_str());
+    device->driver.check(
+        device->driver.functionSetAttribute(function, kMaxDynamicShared,
+                                            int(form.getSharedBytes())),
+        "cuFuncSetAttribute");
+  }
+  return function;
+}
+
+const fp8c::package::JoinedForm *CudaProgram::chooseJoined(
+    const std::string &key,
+    const std::function<const package::JoinedForm *()> &measure) {
+  static std::mutex measuring;
+  std::lock_guard<std::mutex> one(measuring);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto known = joinedForms.find(key);
+    if (known != joinedForms.end())
+      return known->second;
+  }
+  const package::JoinedForm *form = measure();
+  std::lock_guard<std::mutex> lock(mutex);
+  return joinedForms[key] = form;
+}
+
+const fp8c::package::JoinedForm *
+CudaProgram::knownJoined(const std::string &key) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto known = joinedForms.find(key);
+  return known == joinedForms.end() ? nullptr : known->second;
+}
+
 void CudaProgram::allowShared(size_t index, int64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex);
   if (bytes <= sharedLimits[index])

@@ -12,6 +12,8 @@
 #include "../Program.h"
 #include "CudaDevice.h"
 
+#include "fp8c/Package/JoinedProduct.h"
+
 #include <functional>
 #include <map>
 
@@ -40,6 +42,15 @@ public:
   /// had.
   char *derive(const std::string &key, int64_t bytes,
                const std::function<void(char *)> &make);
+  /// The joined form of a kernel.
+  Function joinedKernel(size_t index, const package::JoinedForm &form);
+  /// The form in which products of a kind and a kernel run as one, or null
+  /// where they do not: what `measure` said once for this key.
+  const package::JoinedForm *
+  chooseJoined(const std::string &key,
+               const std::function<const package::JoinedForm *()> &measure);
+  /// The same, null also where nothing was measured yet.
+  const package::JoinedForm *knownJoined(const std::string &key);
   /// Lets the kernel have so many bytes of dynamic shared memory.
   void allowShared(size_t index, int64_t bytes);
 
@@ -53,6 +64,8 @@ private:
   std::mutex mutex;
   std::vector<DeviceMemory> weights;
   std::map<std::string, DeviceMemory> derived;
+  std::map<std::string, Function> joined;
+  std::map<std::string, const package::JoinedForm *> joinedForms;
 };
 
 } // namespace fp8c::rt::cuda

@@ -9,6 +9,7 @@
 #include "CudaQueue.h"
 
 #include "Attention.h"
+#include "JoinedProduct.h"
 #include "OwnKernels.h"
 #include "Products.h"
 
@@ -109,6 +110,11 @@ std::unique_ptr<Command> CudaQueue::prepare(const PreparedStep &step) {
     break;
   }
   return nullptr;
+}
+
+std::unique_ptr<Command> CudaQueue::join(const PreparedStep &product,
+                                         const PreparedStep &launch) {
+  return makeJoinedProduct(*this, product, launch);
 }
 
 bool CudaQueue::reserve(int64_t scratchBytes) {

@@ -23,6 +23,8 @@ public:
   CudaQueue(CudaProgram &program, const QueueOptions &options);
 
   std::unique_ptr<Command> prepare(const PreparedStep &step) override;
+  std::unique_ptr<Command> join(const PreparedStep &product,
+                                const PreparedStep &launch) override;
   bool reserve(int64_t scratchBytes) override;
   void begin(void *stream) override;
   void beginQuery() override;

@@ -159,6 +159,9 @@ struct MemsetNode {
   X(streamWaitEvent, "cuStreamWaitEvent", (Stream, Event, unsigned))           \
   X(eventSynchronize, "cuEventSynchronize", (Event))                           \
   X(eventElapsed, "cuEventElapsedTime", (float *, Event, Event))               \
+  X(tensorMapEncode, "cuTensorMapEncodeTiled",                                 \
+    (void *, int, unsigned, void *, const uint64_t *, const uint64_t *,        \
+     const uint32_t *, const uint32_t *, int, int, int, int))                  \
   X(launchConfigured, "cuLaunchKernelEx",                                      \
     (const LaunchConfig *, Function, void **, void **))                        \
   X(launch, "cuLaunchKernel",                                                  \

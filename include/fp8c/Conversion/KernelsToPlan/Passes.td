@@ -32,4 +32,19 @@ def ConvertToPlanPass : Pass<"fp8-convert-to-plan", "::mlir::ModuleOp"> {
   ];
 }
 
+def JoinProductsPass : Pass<"fp8-join-products", "::mlir::ModuleOp"> {
+  let summary = "let launches run as one with the product before them";
+  let description = [{
+    Bit-exact. A launch that comes next after a scaled product and is alone in
+    reading its result may run as one with it on targets whose products leave
+    their results with the threads that computed them: the result is then never
+    in memory. Its kernel has no reductions and reads the result element by
+    element. Such a launch gets `joins`, the product's operands, and its kernel
+    `product`. Whether the two do run as one the device decides at each size.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"",
+                        "who runs the plan">];
+  let dependentDialects = ["::fp8c::plan::PlanDialect"];
+}
+
 #endif // FP8C_CONVERSION_KERNELSTOPLAN_PASSES_TD

@@ -45,11 +45,13 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, N
     be 1, or -1. Launches pass operands in that order. On a GPU a block has `threads` threads, and the grid at most
     `resident` blocks a multiprocessor unless that is 0; both are 0 on the CPU. A `dependent` kernel may be launched before
     the one before it has ended, and waits for that by itself (programmatic dependent launch). Where `cluster` is not 0,
-    launches of at most `cluster_tasks` tasks have a cluster of that many blocks for each, which share it.
+    launches of at most `cluster_tasks` tasks have a cluster of that many blocks for each, which share it. A kernel whose
+    `product` is not -1 also has joined forms, in which that operand is a product's result that is not in memory yet.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$unit_dims,
     DefaultValuedAttr<I32Attr, "0">:$threads, DefaultValuedAttr<I32Attr, "0">:$resident, UnitAttr:$dependent,
-    DefaultValuedAttr<I32Attr, "0">:$cluster, DefaultValuedAttr<I32Attr, "0">:$cluster_tasks);
+    DefaultValuedAttr<I32Attr, "0">:$cluster, DefaultValuedAttr<I32Attr, "0">:$cluster_tasks,
+    DefaultValuedAttr<I32Attr, "-1">:$product);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `unit_dims` `=` $unit_dims attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
@@ -147,13 +149,16 @@ def Plan_LaunchOp : Plan_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterf
     `sizes` is the size block that the kernel reads: the extents of its iteration space, then for each operand (reads,
     then writes) the strides of all its dims, then the captured indices. `tasks` units of work may be distributed in any
     partition; `scratch` bytes belong to one thread. On a GPU a task is a block's and
-    `scratch` is its dynamic shared memory. `zeros` are the ends of padded rows that the kernel writes too.
+    `scratch` is its dynamic shared memory. `zeros` are the ends of padded rows that the kernel writes too. With `joins` the
+    launch and the product before it, whose result it alone reads, may run as one: the product's operands, `joins`, stay
+    what they are until the launch has run.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$reads, Variadic<AnyMemRef>:$writes,
-    Variadic<AnyMemRef>:$zeros, Variadic<Index>:$sizes, Index:$tasks, Index:$scratch);
+    Variadic<AnyMemRef>:$zeros, Variadic<AnyMemRef>:$joins, Variadic<Index>:$sizes, Index:$tasks, Index:$scratch);
   let assemblyFormat = [{
-    $kernel `reads` `(` $reads `)` `writes` `(` $writes `)` (`zeros` `(` $zeros^ `)`)? `sizes` `[` $sizes `]` `tasks` $tasks `scratch` $scratch
-    attr-dict `:` `(` type($reads) `)` `->` `(` type($writes) `)` (`zeros` type($zeros)^)?
+    $kernel `reads` `(` $reads `)` `writes` `(` $writes `)` (`zeros` `(` $zeros^ `)`)? (`joins` `(` $joins^ `)`)?
+    `sizes` `[` $sizes `]` `tasks` $tasks `scratch` $scratch
+    attr-dict `:` `(` type($reads) `)` `->` `(` type($writes) `)` (`zeros` type($zeros)^)? (`joins` type($joins)^)?
   }];
 }
 

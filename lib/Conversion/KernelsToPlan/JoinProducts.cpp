@@ -1,0 +1,190 @@
+//===- JoinProducts.cpp - Launches that run as one with a product ---------===//
+//
+// Part of fp8c, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fp8c/Conversion/KernelsToPlan/Passes.h"
+
+#include "fp8c/Codegen/LaunchShape.h"
+#include "fp8c/Dialect/Plan/Plan.h"
+#include "fp8c/Package/JoinedProduct.h"
+#include "fp8c/Target/Target.h"
+
+#include "mlir/IR/Remarks.h"
+
+namespace fp8c {
+#define GEN_PASS_DEF_JOINPRODUCTSPASS
+#include "fp8c/Conversion/KernelsToPlan/Passes.h.inc"
+} // namespace fp8c
+
+using namespace mlir;
+using namespace fp8c;
+
+/// Columns that a thread of a product has in each piece of 32.
+static constexpr int64_t kPiece = 32;
+
+static bool isCommand(Operation &op) {
+  return isa<plan::LaunchOp, plan::MatmulOp, plan::AttentionOp, plan::CopyOp,
+             plan::FillOp>(op);
+}
+
+static Value getRoot(Value buffer) {
+  while (auto view = buffer.getDefiningOp<plan::ViewOp>())
+    buffer = view.getSource();
+  return buffer;
+}
+
+/// Whether no other commands use the buffer or a view of it.
+static bool isUsedByBoth(Value buffer, Operation *product, Operation *launch) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    if (auto view = dyn_cast<plan::ViewOp>(user))
+      return isUsedByBoth(view.getResult(), product, launch);
+    return user == product || user == launch;
+  });
+}
+
+/// Why no kernel takes the product's result as it comes, or "".
+static StringRef whyNoFrame(plan::MatmulOp op) {
+  auto element = [](Value buffer) { return getElementTypeOrSelf(buffer); };
+  auto rank = [](Value buffer) {
+    return cast<MemRefType>(buffer.getType()).getRank();
+  };
+  auto isWhole = [](ArrayRef<int64_t> block) {
+    return llvm::all_of(block, [](int64_t extent) { return extent == 0; });
+  };
+  if (!isa<Float8E4M3FNType>(element(op.getA())) ||
+      !isa<Float8E4M3FNType>(element(op.getB())) ||
+      !element(op.getD()).isBF16())
+    return "operands and result are not f8E4M3FN and bf16";
+  if (rank(op.getA()) != 2 || rank(op.getB()) != 2)
+    return "it has batches";
+  if (!op.getAScale() || !op.getBScale() || !isWhole(op.getABlock()) ||
+      !isWhole(op.getBBlock()))
+    return "its scales are not one each";
+  if (!op.getFastAccum())
+    return "its sums are more than the tensor core's own";
+  if (op.getResultScale() || op.getAmax() || op.getBDecode() || op.getAPadded())
+    return "it does more than to multiply";
+  if (op.getBias() &&
+      (rank(op.getBias()) != 1 || !element(op.getBias()).isBF16()))
+    return "its bias is not one row of bf16";
+  return "";
+}
+
+/// Why the kernel cannot take `operand` as it comes, or "".
+static StringRef whyNotTaken(const codegen::RowProgram &program,
+                             unsigned operand) {
+  const codegen::Operand &taken = program.getOperands()[operand];
+  const int64_t dims = int64_t(program.getDims().size());
+  if (!program.getReductions().empty() || !program.getSaved().empty() ||
+      !program.getAtomicResults().empty() ||
+      !program.getSingleResults().empty() ||
+      program.getBody()->getParentOp()->hasAttr(codegen::kZerosAttr))
+    return "the kernel does more than one thing for each element";
+  if (dims < 2 || program.getVectorDim() != dims - 1 ||
+      taken.type.getRank() != dims || taken.unitDim != dims - 1)
+    return "the kernel goes through the result in another order";
+  const int64_t columns = program.getDims().back().size;
+  if (ShapedType::isDynamic(columns) || columns % kPiece != 0)
+    return "the result has no multiple of 32 columns";
+  if (program.getOperands().size() > package::kJoinedOperands ||
+      program.getNumSizes() > package::kJoinedSizes)
+    return "the kernel has too many operands";
+  for (OpOperand &use : taken.argument.getUses()) {
+    auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!op || !program.getReadMap(op, use).isIdentity())
+      return "the kernel reads the result in another order";
+  }
+  const unsigned numResults =
+      program.getOperands().size() - program.getNumInputs();
+  for (unsigned result = 0; result < numResults; ++result) {
+    ArrayRef<int64_t> loops = program.getResultLoops(result);
+    if (isa<BlockArgument>(program.getResult(result)) || loops.empty() ||
+        loops.back() != dims - 1)
+      return "the kernel writes in another order";
+  }
+  return "";
+}
+
+/// All operands of the product.
+static SmallVector<Value> getOperands(plan::MatmulOp op) {
+  SmallVector<Value> operands = {op.getA(), op.getB(), op.getAScale(),
+                                 op.getBScale()};
+  if (op.getBias())
+    operands.push_back(op.getBias());
+  return operands;
+}
+
+static void join(plan::MatmulOp product, plan::LaunchOp launch,
+                 SymbolTable &symbols) {
+  Value result = getRoot(product.getD());
+  if (!result.getDefiningOp<plan::AllocOp>() || !launch.getZeros().empty() ||
+      !isUsedByBoth(result, product, launch))
+    return;
+  SmallVector<unsigned> reads;
+  for (auto [i, read] : llvm::enumerate(launch.getReads()))
+    if (getRoot(read) == result)
+      reads.push_back(i);
+  if (reads.size() != 1)
+    return;
+  auto options =
+      remark::RemarkOpts::name("joined-product")
+          .category("fp8-join-products")
+          .function(product->getParentOfType<plan::EntryOp>().getSymName());
+  auto kernel = symbols.lookup<plan::KernelOp>(launch.getKernel());
+  auto refuse = [&](StringRef why) {
+    remark::missed(launch.getLoc(), options)
+        << remark::add("the launch and the product before it are two")
+        << remark::reason("{0}", why);
+  };
+  if (StringRef why = whyNoFrame(product); !why.empty())
+    return refuse(why);
+  if (int32_t known = int32_t(kernel.getProduct());
+      known >= 0 && unsigned(known) != reads[0])
+    return refuse("another product's result is another operand of the kernel");
+  std::string ignored;
+  auto program = codegen::RowProgram::analyze(kernel.getBody().front(),
+                                              kernel.getUnitDims(), ignored);
+  if (StringRef why = whyNotTaken(*program, reads[0]); !why.empty())
+    return refuse(why);
+  kernel.setProduct(reads[0]);
+  launch.getJoinsMutable().assign(getOperands(product));
+  remark::passed(launch.getLoc(), options)
+      << remark::add("the launch and the product before it may run as one");
+}
+
+namespace {
+
+struct JoinProductsPass
+    : public fp8c::impl::JoinProductsPassBase<JoinProductsPass> {
+  using JoinProductsPassBase::JoinProductsPassBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    const Target *where = findTarget(target);
+    if (!where) {
+      module.emitError() << "'" << target << "' is not a target";
+      return signalPassFailure();
+    }
+    if (!where->joinsProducts)
+      return;
+    SymbolTable symbols(module);
+    for (auto entry : module.getOps<plan::EntryOp>()) {
+      Operation *before = nullptr;
+      for (Operation &op : entry.getBody().front()) {
+        if (!isCommand(op))
+          continue;
+        auto product = dyn_cast_if_present<plan::MatmulOp>(before);
+        auto launch = dyn_cast<plan::LaunchOp>(op);
+        if (product && launch)
+          join(product, launch, symbols);
+        before = &op;
+      }
+    }
+  }
+};
+
+} // namespace
