@@ -187,6 +187,7 @@ void LibraryMatmul::setAddresses(const ProductData &data) const {
 
 LtStatus LibraryMatmul::launch(const LtHeuristic &how, const ProductData &data,
                                Stream stream) const {
+  setAddresses(data);
   const float one = 1, zero = 0;
   const double wideOne = 1, wideZero = 0;
   bool wide = form.computeType == kLtCompute64F;

@@ -24,7 +24,7 @@ static constexpr double kLaunchSeconds = 15e-6;
 static constexpr double kClearly = 0.98;
 
 size_t
-fp8c::rt::cuda::findFastest(CudaQueue &queue, size_t count,
+fp8c::rt::cuda::findFastest(CudaQueue &queue, Stream stream, size_t count,
                             const std::function<bool(size_t, size_t)> &run) {
   std::unique_ptr<Stopwatch> stopwatch = queue.device.makeStopwatch();
   auto measure = [&](size_t candidate, int calls) {

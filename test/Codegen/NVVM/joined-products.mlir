@@ -17,7 +17,7 @@
 // CHECK-NOT: {{call|local}}
 // CHECK: st.shared.v4.b32
 // CHECK: cvt.rn.satfinite.e4m3x2.f32
-// CHECK: st.global.v2.b32
+// CHECK: st.global.v{{2.b32|4.b16}}
 // CHECK: .entry k0_product_128x128(
 // CHECK: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3
 func.func @forward(%q: tensor<?x64xf8E4M3FN> {fp8.name = "q", fp8.dims = ["s", 64]}, %w: tensor<64x128xf8E4M3FN> {fp8.name = "w"},

@@ -67,6 +67,26 @@ TEST_F(Products, OfF8AreTheLibrarys) {
   EXPECT_EQ(describe(1, 4096, fp8c::rt::DType::E4M3FN), library);
 }
 
+TEST_F(Products, OfTheLibraryGetTheirAddresses) {
+  std::unique_ptr<Queue> made = program.makeQueue({});
+  CudaQueue &queue = static_cast<CudaQueue &>(*made);
+  TestProduct product(5, 4096, 512, fp8c::rt::DType::E4M3FN,
+                      fp8c::rt::DType::E4M3FN);
+  product.args.aScale = product.set(3, fp8c::rt::DType::F32, 1, 1, 1, 1);
+  product.args.bScale = product.set(4, fp8c::rt::DType::F32, 1, 1, 1, 1);
+  alignas(16) static char memory[5][16];
+  for (size_t i = 0; i < product.tensors.size(); ++i)
+    product.tensors[i].data = memory[i];
+  PreparedStep step;
+  step.matmul = product.args;
+  step.product = product.sizes;
+  queue.begin(stream.stream);
+  step.command = makeProduct(queue, step);
+  queue.reserve(step.command->scratchBytes());
+  EXPECT_NO_THROW(step.command->run());
+  queue.end();
+}
+
 TEST_F(Products, AreWhosIsAskedFor) {
   EXPECT_EQ(describe(1, 4096, fp8c::rt::DType::BF16, FP8RT_BACKENDS_FIXED),
             library);
