@@ -328,7 +328,7 @@ def main():
     worst = {}
     for row in checks.rows:
         if row["check"].startswith("distance") and row["passed"]:
-            worst[row["model"]] = max(worst.get(row["model"], 0.0), float(row["detail"]))
+            worst[row["model"]] = max(worst.get(row["model"], 0.0), float(row["detail"].split(";")[0]))
     for model, distance in sorted(worst.items()):
         print(f"{model}: {distance:.2e}")
     print(f"{len(checks.rows)} checks, {len(missed)} missed")
