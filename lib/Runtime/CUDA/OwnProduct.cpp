@@ -8,6 +8,7 @@
 
 #include "OwnProduct.h"
 
+#include "DotParams.h"
 #include "MatrixParams.h"
 #include "ProductForms.h"
 
@@ -80,14 +81,13 @@ OwnProduct::Form OwnProduct::makeFewRows() {
   if (!isDots(queue.device, step))
     return {kernels.rowProduct(a, b, m > kMostRows / 2),
             countBlocks(kMostRows, kRowColumns), kRowThreads, 0, "few rows"};
-  parameters.sharing =
-      getDotSharing(args, step.product, queue.device.multiprocessors());
+  sharing = getDotSharing(args, step.product, queue.device.multiprocessors());
   return {kernels.dotProduct(a, b, uint32_t(m)),
-          countBlocks(kMostDotRows, kDotBlockColumns >> parameters.sharing),
+          countBlocks(kMostDotRows, kDotBlockColumns >> sharing),
           kDotThreads,
           0,
           "dot products",
-          /*isDependent=*/true};
+          /*isDots=*/true};
 }
 
 OwnProduct::Form OwnProduct::makeAny() const {
@@ -161,10 +161,15 @@ void OwnProduct::launch(const ProductData &data) {
   constexpr int64_t kMaxBatches = 65535;
   require(batches <= kMaxBatches, FP8RT_INCOMPATIBLE, "a product of ", batches,
           " batches, the GPU's own has ", kMaxBatches);
+  DotParams dots;
   void *arguments[] = {&parameters};
+  if (form.isDots) {
+    dots = makeDots(parameters, sharing);
+    arguments[0] = &dots;
+  }
   queue.launchConfigured(form.function, form.grid, uint32_t(batches),
                          form.threads, form.shared, arguments,
-                         form.isDependent);
+                         /*isDependent=*/form.isDots);
 }
 
 bool fp8c::rt::cuda::isDots(const CudaDevice &device,

@@ -30,8 +30,8 @@ private:
     Function function = nullptr;
     uint32_t grid = 0, threads = 0, shared = 0;
     const char *name = "";
-    /// Whether the kernel waits by itself for the one before it.
-    bool isDependent = false;
+    /// Has parameters of its own, and waits by itself for the kernel before it.
+    bool isDots = false;
   };
 
   void setBatches();
@@ -51,6 +51,8 @@ private:
   /// Dims of the result that are batches, counted from the last.
   std::vector<uint32_t> batchDims;
   ProductParams parameters{};
+  /// Of dot products.
+  uint32_t sharing = 0;
 };
 
 /// Whether this GPU computes it as dot products, a candidate beside a

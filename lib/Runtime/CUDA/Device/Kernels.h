@@ -80,8 +80,6 @@ struct ProductParams {
   uint32_t batchRank;
   int64_t batchDims[kMaxDims];
   uint32_t saturate;
-  /// DotProduct.cpp: the logarithm of how many warps share columns.
-  uint32_t sharing;
 };
 /// One block computes a tile of the result.
 constexpr uint32_t kProductTile = 64;
@@ -116,6 +114,46 @@ constexpr uint32_t kDotTurnBytes = 2048;
 constexpr uint32_t kMostDotSharing = 3;
 /// Columns of a block whose warps share none.
 constexpr uint32_t kDotBlockColumns = kDotColumns * kDotThreads / 32;
+
+/// What of ProductParams dot products can have, in the order in which they need
+/// it: each 64 bytes of parameters are a miss of their own. All strides are in
+/// bytes.
+struct DotScale {
+  const void *data;
+  int64_t stride;
+  uint32_t block;
+  Type type;
+};
+struct DotMatrix {
+  const void *data;
+  int64_t rowStride, columnStride;
+  Type type;
+};
+struct DotBatch {
+  int64_t a, b, aScale, bScale, bias, d;
+  uint32_t extent;
+};
+struct DotParams {
+  const void *a, *b;
+  /// Of rows and of columns.
+  int64_t aStride, bStride;
+  int64_t n;
+  /// Along K.
+  uint32_t chunks;
+  /// `sharing`: the logarithm of how many warps share columns.
+  uint8_t m, sharing, batchRank, saturate;
+
+  DotScale aScale, bScale;
+  DotMatrix bias, d;
+  const float *resultScale;
+  uint32_t *amax;
+
+  DotBatch batches[kMaxDims];
+};
+/// On sm_90 parameters begin 16 bytes behind a multiple of 64.
+static_assert(__builtin_offsetof(DotParams, aScale) == 64 - 16 &&
+                  __builtin_offsetof(DotParams, batches) == 3 * 64 - 16,
+              "loops need one miss, results two more");
 
 /// Weights of f8 to rows of `k` elements of F16 or BF16: target[n][k] = b[k][n]
 /// times its scale, rounded.
