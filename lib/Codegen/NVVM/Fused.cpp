@@ -23,6 +23,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/Sequence.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::codegen;
@@ -199,6 +201,43 @@ Value GpuKernel::emitSiLU(Value value) {
   return emit.mul(emit.mul(x, quarter), emitReciprocal(emit.add(quarter, e)));
 }
 
+/// The negative bf16 value nearest to 0 whose x * (linear + cubic * x^2), as
+/// emitGELU computes it, is above `last`; so it is for all below.
+static float findTail(double linear, float last) {
+  for (uint32_t bits = 0x8000;; ++bits) {
+    const float x = llvm::bit_cast<float>(bits << 16);
+    if (x * std::fma(x * x, float(linear * 0.044715), float(linear)) > last)
+      return x;
+  }
+}
+
+/// bf16 values, as f32; those up to `tail` 1.6e29 less.
+Value GpuKernel::moveTail(Value x, float tail) {
+  constexpr int32_t kFar = int32_t(0xF000F000);
+  const uint32_t half = llvm::bit_cast<uint32_t>(tail) >> 16;
+  const int32_t limit = int32_t(half << 16 | half);
+  const unsigned lanes = cast<VectorType>(x.getType()).getNumElements();
+  Type word = builder.getI32Type();
+  auto words = VectorType::get(lanes / 2, word);
+  Value pairs = bitcast(words, widened.lookup(x));
+  SmallVector<Value> moved;
+  for (unsigned i = 0; i < lanes / 2; ++i)
+    moved.push_back(
+        LLVM::InlineAsmOp::create(
+            builder, loc, word,
+            ValueRange{extractLane(pairs, i), i32(limit), i32(kFar)},
+            "{\n\t.reg .b32 is;\n\t"
+            "set.le.bf16x2.bf16x2 is, $1, $2;\n\t"
+            "fma.rn.bf16x2 $0, is, $3, $1;\n\t}",
+            "=r,r,r,r", /*has_side_effects=*/false, /*is_align_stack=*/false,
+            LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+            ArrayAttr())
+            .getResult(0));
+  Value value = vector::FromElementsOp::create(builder, loc, words, moved);
+  auto narrow = VectorType::get(lanes, builder.getI16Type());
+  return toF32(bitcast(narrow, value), builder.getBF16Type());
+}
+
 /// (x * 0.5) * (1 + tanh(u)) with u = sqrt(2/pi) * (x + 0.044715 * x^3): x by
 /// 1 / (1 + exp(-2u)), which is rounded on the way as the graph's tanh is. What
 /// is left of 1 + tanh in the tail depends on that.
@@ -228,26 +267,21 @@ Value GpuKernel::emitGELU(Value value) {
     return {};
   // -2u in units of log(2), and from where on the graph's tanh is -1.
   constexpr double linear = -2.0 * 1.4426950408889634 * 0.797884583;
+  constexpr float last = 25;
+  // Of predicates, which a selection needs, a thread has seven, and beside a
+  // product values are computed one after the other for want of them: there
+  // what is beyond becomes so large that nothing is left of it.
+  const bool isMoved = givenOperand && isa<VectorType>(x.getType());
+  if (isMoved)
+    x = moveTail(x, findTail(linear, last));
   Value t = emit.fma(emit.mul(x, x), emit.constant(linear * 0.044715),
                      emit.constant(linear));
   Value power = emit.mul(x, t);
   Value half = emit.constant(0.5);
   Value factor = emitReciprocal(emit.add(emit.constant(1.0), emitPower(power)));
   factor = emit.add(emit.sub(factor, half), half);
-  // As a factor: of predicates, which a selection needs, a thread has seven, and
-  // beside a product values are computed one after the other for want of them.
-  if (givenOperand) {
-    Value isWithin = mapLanes(power, [&](Value lane) {
-      return LLVM::InlineAsmOp::create(
-                 builder, loc, lane.getType(), lane,
-                 "set.leu.f32.f32 $0, $1, 0f41C80000;", "=f,f",
-                 /*has_side_effects=*/false, /*is_align_stack=*/false,
-                 LLVM::tailcallkind::TailCallKind::None,
-                 LLVM::AsmDialectAttr(), ArrayAttr())
-          .getResult(0);
-    });
-    return emit.mul(x, emit.mul(factor, isWithin));
-  }
-  Value beyond = emit.greater(power, emit.constant(25.0));
+  if (isMoved)
+    return emit.mul(x, factor);
+  Value beyond = emit.greater(power, emit.constant(last));
   return emit.mul(x, emit.select(beyond, emit.constant(0.0), factor));
 }

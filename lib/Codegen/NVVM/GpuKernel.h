@@ -141,6 +141,7 @@ private:
   mlir::Value emitActivation(mlir::Value value);
   mlir::Value emitSiLU(mlir::Value value);
   mlir::Value emitGELU(mlir::Value value);
+  mlir::Value moveTail(mlir::Value x, float tail);
   mlir::Value emitPower(mlir::Value x);
   bool comesLate(mlir::linalg::GenericOp op) const override;
   bool comparesNarrow(mlir::Type element) const override;
