@@ -46,12 +46,12 @@ static bool isAllowed(const PreparedStep &product, const PreparedStep &launch,
       n > INT32_MAX / 2 || k > INT32_MAX / 2)
     return false;
   auto isRow = [](int64_t unit, int64_t stride, int64_t rows) {
-    return unit == 1 && (rows == 1 || stride % kUnit == 0);
+    return unit == 1 && (rows == 1 || (stride > 0 && stride % kUnit == 0));
   };
   // A box of `b` takes rows 32 by 32.
   if (!isRow(strideFromLast(*args.a, 0), strideFromLast(*args.a, 1), m) ||
       !isRow(strideFromLast(*args.b, 1), strideFromLast(*args.b, 0), n) ||
-      n % 32 != 0 || (k == 1 && (m > 1 || n > 1)))
+      n % 32 != 0)
     return false;
   int64_t expected = 1;
   for (uint32_t i = result.rank; i-- > 0;) {
