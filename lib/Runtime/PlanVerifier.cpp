@@ -292,6 +292,15 @@ void Verifier::verifyJoined(const wire::EntryPoint &entry, uint32_t index,
             rootOf(plan, launch.operands()->Get(operand)) == result &&
             value(result).first() == index - 1 && value(result).last() == index,
         where, ": joins a product whose result others read");
+  // Tiles of the result are written while others are multiplied.
+  std::unordered_set<uint32_t> states;
+  for (uint32_t read : *entry.steps()->Get(index - 1)->reads())
+    if (uint32_t root = rootOf(plan, read);
+        value(root).kind() == wire::ValueKind::State)
+      states.insert(root);
+  for (uint32_t write : *entry.steps()->Get(index)->writes())
+    check(!states.count(rootOf(plan, write)), where,
+          ": joins a product whose operands it overwrites");
 }
 
 void Verifier::verifyMatmul(const wire::Matmul &m, const std::string &where) {

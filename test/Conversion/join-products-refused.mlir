@@ -1,7 +1,7 @@
 // RUN: fp8-opt %s --fp8-kernels-to-plan=target=sm_90a | FileCheck %s
 
 // Not with a reduction over the row, nor where another command reads the result,
-// nor with sums beyond the tensor core's own.
+// nor with sums beyond the tensor core's own, nor over state that is multiplied.
 // CHECK-NOT: product =
 // CHECK-NOT: joins
 
@@ -52,4 +52,23 @@ func.func @forward(%q: tensor<?x64xf8E4M3FN> {fp8.name = "q", fp8.dims = ["s", 6
     fp8.yield %u : tensor<?x128xbf16>
   }
   return %y, %z, %r, %v : tensor<?xf32>, tensor<?x128xbf16>, tensor<?x128xbf16>, tensor<?x128xbf16>
+}
+
+fp8.global state @h source = "h" : tensor<256x128xf8E4M3FN>
+func.func @step(%w: tensor<128x128xf8E4M3FN> {fp8.name = "w"}, %a: tensor<1x1xf32> {fp8.name = "a"}, %b: tensor<1x1xf32> {fp8.name = "b"}) {
+  %h = fp8.global_load @h : tensor<256x128xf8E4M3FN>
+  %p = fp8.scaled_matmul(%h by %a <?x?>, %w by %b <?x?>) fast_accum
+    : tensor<256x128xf8E4M3FN>, tensor<1x1xf32>, tensor<128x128xf8E4M3FN>, tensor<1x1xf32> -> tensor<256x128xbf16>
+  %y = fp8.kernel (%x = %p : tensor<256x128xbf16>) -> (tensor<256x128xf8E4M3FN>) {
+    %e = tensor.empty() : tensor<256x128xf8E4M3FN>
+    %u = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<256x128xbf16>) outs(%e : tensor<256x128xf8E4M3FN>) {
+    ^bb1(%i: bf16, %o: f8E4M3FN):
+      %0 = fp8.cast %i overflow = saturate : bf16 to f8E4M3FN
+      linalg.yield %0 : f8E4M3FN
+    } -> tensor<256x128xf8E4M3FN>
+    fp8.yield %u : tensor<256x128xf8E4M3FN>
+  }
+  fp8.global_store %y, @h : tensor<256x128xf8E4M3FN>
+  return
 }

@@ -118,6 +118,22 @@ static SmallVector<Value> getOperands(plan::MatmulOp op) {
   return operands;
 }
 
+/// Whether the launch writes to state that the product reads. All other memory
+/// that both have is no element of both.
+static bool overwritesState(plan::LaunchOp launch,
+                            ArrayRef<Value> productOperands) {
+  auto getState = [](Value buffer) {
+    auto global = getRoot(buffer).getDefiningOp<plan::GlobalOp>();
+    return global ? global.getGlobalAttr() : FlatSymbolRefAttr();
+  };
+  return llvm::any_of(launch.getWrites(), [&](Value write) {
+    FlatSymbolRefAttr state = getState(write);
+    return state && llvm::any_of(productOperands, [&](Value operand) {
+             return getState(operand) == state;
+           });
+  });
+}
+
 static void join(plan::MatmulOp product, plan::LaunchOp launch,
                  SymbolTable &symbols) {
   Value result = getRoot(product.getD());
@@ -142,6 +158,10 @@ static void join(plan::MatmulOp product, plan::LaunchOp launch,
   };
   if (StringRef why = whyNoFrame(product); !why.empty())
     return refuse(why);
+  const SmallVector<Value> operands = getOperands(product);
+  // Tiles are written while others are multiplied.
+  if (overwritesState(launch, operands))
+    return refuse("the kernel writes to state that the product reads");
   if (int32_t known = int32_t(kernel.getProduct());
       known >= 0 && unsigned(known) != reads[0])
     return refuse("another product's result is another operand of the kernel");
@@ -151,7 +171,7 @@ static void join(plan::MatmulOp product, plan::LaunchOp launch,
   if (StringRef why = whyNotTaken(*program, reads[0]); !why.empty())
     return refuse(why);
   kernel.setProduct(reads[0]);
-  launch.getJoinsMutable().assign(getOperands(product));
+  launch.getJoinsMutable().assign(operands);
   remark::passed(launch.getLoc(), options)
       << remark::add("the launch and the product before it may run as one");
 }

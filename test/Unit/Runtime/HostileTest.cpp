@@ -75,6 +75,45 @@ TEST(Hostile, PlansGetAnError) {
             "plan: version 99, this runtime reads 1");
 }
 
+/// A launch of a kernel that takes operand `product`, behind a product of the
+/// state with itself that is live to step `last`; it writes to the state or an
+/// output.
+static std::string failureOfJoined(uint32_t product, uint32_t last,
+                                   bool writesState, bool isFirst = false) {
+  PlanWriter w;
+  const float data[4] = {};
+  const uint32_t two = w.constant(2);
+  w.weight("w", DType::F32, {2, 2}, data);
+  const uint32_t state = w.state("s", DType::F32, {2, 2});
+  const uint32_t t = w.arena(DType::F32, {two, two}, 0, last);
+  const uint32_t y =
+      writesState ? state : w.output("y", DType::F32, {two, two});
+  if (!isFirst)
+    w.step(wire::Command::Matmul, wire::CreateMatmul(w.fbb, state, state, t),
+           {state}, {t});
+  w.step(wire::Command::Launch,
+         wire::CreateLaunch(w.fbb, w.kernel("k", product),
+                            w.fbb.CreateVector(Values{t, y}),
+                            w.fbb.CreateVector(Values{}), two, w.constant(0),
+                            /*joins=*/true),
+         {t, state}, {y});
+  w.copy(state, w.output("z", DType::F32, {two, two}));
+  return failure(w.finish());
+}
+
+TEST(Hostile, JoinedProducts) {
+  const std::string where = "plan: entry point \"forward\": step ";
+  EXPECT_EQ(failureOfJoined(0, 1, false, true), where + "0: joins no product");
+  EXPECT_EQ(failureOfJoined(2, 1, false), where + "1: joins no product");
+  EXPECT_EQ(failureOfJoined(kNone, 1, false), where + "1: joins no product");
+  EXPECT_EQ(failureOfJoined(1, 1, false),
+            where + "1: joins a product whose result others read");
+  EXPECT_EQ(failureOfJoined(0, 2, false),
+            where + "1: joins a product whose result others read");
+  EXPECT_EQ(failureOfJoined(0, 1, true),
+            where + "1: joins a product whose operands it overwrites");
+}
+
 TEST(Hostile, VectorsAreAligned) {
   // The expressions begin four bytes later: their count is then the kind of
   // the first, which is 1, and its fields lie at odd addresses.

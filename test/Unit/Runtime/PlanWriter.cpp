@@ -127,9 +127,13 @@ uint32_t PlanWriter::state(const char *name, DType dtype,
                0, 0);
 }
 
-uint32_t PlanWriter::kernel(const char *symbol) {
-  kernels.push_back(wire::CreateKernel(fbb, fbb.CreateString(symbol),
-                                       fbb.CreateString(symbol)));
+uint32_t PlanWriter::kernel(const char *symbol, uint32_t product) {
+  auto name = fbb.CreateString(symbol);
+  wire::KernelBuilder kernel(fbb);
+  kernel.add_name(name);
+  kernel.add_symbol(name);
+  kernel.add_product(product);
+  kernels.push_back(kernel.Finish());
   return uint32_t(kernels.size() - 1);
 }
 

@@ -64,7 +64,7 @@ public:
         fbb.CreateVector(writes), 0, fbb.CreateString("node"),
         fbb.CreateString("path"), fbb.CreateString("model.py:1")));
   }
-  uint32_t kernel(const char *symbol);
+  uint32_t kernel(const char *symbol, uint32_t product = kNone);
   void launch(uint32_t kernel, Values reads, Values writes, Values sizes,
               uint32_t tasks, uint32_t scratch);
   void copy(uint32_t from, uint32_t to);
