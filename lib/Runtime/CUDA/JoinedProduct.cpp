@@ -29,47 +29,81 @@ static const wire::Kernel &getKernel(const CudaQueue &queue,
   return queue.program.wireKernel(launch.wire->command_as_Launch()->kernel());
 }
 
+/// The dim along which vectors of the operand may move; its rank: none does.
+static uint32_t findUnitDim(const Tensor &t) {
+  uint32_t dim = 0;
+  while (dim < t.rank && (t.dims[dim] <= 1 || t.strides[dim] != 1))
+    ++dim;
+  return dim;
+}
+
 /// Bytes that an operand of the launch is aligned to where its vectors move, 1
 /// where single elements do.
 static int64_t getAlignment(const Tensor &t) {
-  const bool moves = t.rank > 0 && t.elements > 1 && t.strides[t.rank - 1] == 1;
-  return moves ? std::min(kUnit, kVector * int64_t(elementSize(t.dtype))) : 1;
+  return findUnitDim(t) < t.rank
+             ? std::min(kUnit, kVector * int64_t(elementSize(t.dtype)))
+             : 1;
 }
 
-/// Whether the frame can compute it: rows of both operands along K, the result
-/// where the launch reads it row by row, aligned strides.
-static bool isAllowed(const PreparedStep &product, const PreparedStep &launch,
-                      const Tensor &result) {
+/// Whether all other strides of an operand of the launch are aligned too.
+static bool hasAlignedRows(const Tensor &t) {
+  const int64_t alignment = getAlignment(t);
+  const uint32_t unit = findUnitDim(t);
+  for (uint32_t i = 0; i < t.rank; ++i)
+    if (i != unit && t.dims[i] > 1 &&
+        t.strides[i] * int64_t(elementSize(t.dtype)) % alignment)
+      return false;
+  return true;
+}
+
+static bool isOne(const Tensor *t) {
+  return t && t->elements == 1 && t->dtype == DType::F32;
+}
+
+/// Whether it is the product of the frame, of whole tensors' scales.
+static bool isScaledProduct(const MatmulArgs &args) {
+  const Tensor *bias = args.bias;
+  return args.a->dtype == DType::E4M3FN && args.b->dtype == DType::E4M3FN &&
+         args.d->dtype == DType::BF16 && args.d->rank == 2 &&
+         isOne(args.aScale) && isOne(args.bScale) && args.fastAccum &&
+         !args.resultScale && !args.amax && !args.bDecode && !args.aPadded &&
+         (!bias ||
+          (bias->dtype == DType::BF16 && bias->elements == args.d->dims[1] &&
+           bias->dims[bias->rank - 1] == bias->elements &&
+           (bias->elements == 1 || strideFromLast(*bias, 0) == 1)));
+}
+
+bool fp8c::rt::cuda::canJoin(const PreparedStep &product,
+                             const PreparedStep &launch, const Tensor &result) {
   const MatmulArgs &args = product.matmul;
   const auto [m, n, k, batch] = product.product;
-  if (batch != 1 || m < 1 || n < 1 || k < 1 || m > INT32_MAX / 2 ||
-      n > INT32_MAX / 2 || k > INT32_MAX / 2)
+  if (!isScaledProduct(args) || batch != 1 || m < 1 || n < 1 || k < 1 ||
+      m > INT32_MAX / 2 || n > INT32_MAX / 2 || k > INT32_MAX / 2)
     return false;
+  // Rows of the operands lie along K. A box of `b` takes rows 32 by 32.
   auto isRow = [](int64_t unit, int64_t stride, int64_t rows) {
     return unit == 1 && (rows == 1 || (stride > 0 && stride % kUnit == 0));
   };
-  // A box of `b` takes rows 32 by 32.
   if (!isRow(strideFromLast(*args.a, 0), strideFromLast(*args.a, 1), m) ||
       !isRow(strideFromLast(*args.b, 1), strideFromLast(*args.b, 0), n) ||
       n % 32 != 0)
     return false;
-  int64_t expected = 1;
-  for (uint32_t i = result.rank; i-- > 0;) {
-    if (result.dims[i] != 1 && result.strides[i] != expected)
-      return false;
-    expected *= result.dims[i];
-  }
-  if (expected != m * n || result.dims[result.rank - 1] != n)
-    return false;
-  for (const Tensor *operand : launch.operands) {
-    const int64_t alignment = getAlignment(*operand);
-    for (uint32_t i = 0; i + 1 < operand->rank; ++i)
-      if (operand->dims[i] > 1 && operand->strides[i] *
-                                      int64_t(elementSize(operand->dtype)) %
-                                      alignment)
+  // The launch reads the result as it would have been written, row by row.
+  auto isDense = [&sizes = product.product](const Tensor &t) {
+    int64_t expected = 1;
+    for (uint32_t i = t.rank; i-- > 0;) {
+      if (t.dims[i] != 1 && t.strides[i] != expected)
         return false;
-  }
-  return launch.operands.size() <= fp8c::package::kJoinedOperands &&
+      expected *= t.dims[i];
+    }
+    return expected == sizes.m * sizes.n && t.rank >= 2 &&
+           t.dims[t.rank - 1] == sizes.n && t.dtype == DType::BF16;
+  };
+  return isDense(*args.d) && isDense(result) &&
+         std::all_of(
+             launch.operands.begin(), launch.operands.end(),
+             [](const Tensor *operand) { return hasAlignedRows(*operand); }) &&
+         launch.operands.size() <= fp8c::package::kJoinedOperands &&
          launch.sizes.size() <= fp8c::package::kJoinedSizes;
 }
 
@@ -154,15 +188,13 @@ void JoinedProduct::encode(JoinedProductParams::TensorMap &map, const Tensor &t,
 void JoinedProduct::encodeMaps() {
   const MatmulArgs &args = product.matmul;
   const auto k = uint64_t(product.product.k), n = uint64_t(product.product.n);
-  // Rows of one element have no stride.
-  auto stride = [&](const Tensor &t, uint32_t fromLast) {
-    return uint64_t(std::max<int64_t>(strideFromLast(t, fromLast), kUnit));
-  };
   const uint64_t aDims[] = {k, uint64_t(product.product.m)};
-  const uint64_t aStrides[] = {stride(*args.a, 1)};
+  // The stride of a single row may be anything, which a map does not take.
+  const uint64_t aStrides[] = {
+      uint64_t(aDims[1] == 1 ? kUnit : strideFromLast(*args.a, 1))};
   const uint32_t aBox[] = {128, form.rows};
   encode(parameters.a, *args.a, 2, aDims, aStrides, aBox);
-  const uint64_t row = stride(*args.b, 0);
+  const auto row = uint64_t(strideFromLast(*args.b, 0));
   const uint64_t bDims[] = {k, 2, 4, 4, n / 32};
   const uint64_t bStrides[] = {row, 8 * row, 2 * row, 32 * row};
   const uint32_t bBox[] = {128, 2, 4, 4, form.getBoxes()};
@@ -222,7 +254,7 @@ fp8c::rt::cuda::makeJoinedProduct(CudaQueue &queue, const PreparedStep &product,
   const Tensor &result = *launch.operands[getKernel(queue, launch).product()];
   // `fixed` keeps the library's order of additions.
   if (queue.backends == FP8RT_BACKENDS_FIXED ||
-      !isAllowed(product, launch, result))
+      !canJoin(product, launch, result))
     return nullptr;
   const JoinedForm *form = chooseForm(queue, product);
   if (form && queue.backends == FP8RT_BACKENDS_AUTO)

@@ -15,6 +15,11 @@
 
 namespace fp8c::rt::cuda {
 
+/// Whether the frame can compute the product and the launch, which reads
+/// `result`, at addresses that vectors fit.
+bool canJoin(const PreparedStep &product, const PreparedStep &launch,
+             const Tensor &result);
+
 /// One command for a product and the launch that joins it, where that is
 /// allowed and likely, or measured, to be faster than the two; else null.
 std::unique_ptr<Command> makeJoinedProduct(CudaQueue &queue,

@@ -15,6 +15,8 @@ using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
 int64_t fp8c::rt::cuda::spanBytes(const Tensor &t) {
+  if (t.elements == 0)
+    return 0;
   int64_t last = 0;
   for (uint32_t i = 0; i < t.rank; ++i)
     last += (t.dims[i] - 1) * t.strides[i];
