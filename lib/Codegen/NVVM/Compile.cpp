@@ -14,6 +14,7 @@
 
 #include "fp8c/Codegen/GenerateKernels.h"
 #include "fp8c/Codegen/LowerToLLVM.h"
+#include "fp8c/Codegen/TakenResult.h"
 #include "fp8c/Dialect/Plan/Plan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,15 +67,28 @@ llvm::Expected<OwningOpRef<ModuleOp>>
 codegen::generateGpuKernels(ModuleOp plan, const Target &target) {
   MLIRContext *context = plan.getContext();
   loadDialects(context);
-  return generateKernels(
+  std::string illegal;
+  auto generated = generateKernels(
       plan, [&](const RowProgram &program, OpBuilder &builder, StringRef name) {
         GpuKernel(program, LaunchShape::choose(program, target), target,
                   builder, UnknownLoc::get(context))
             .build(name);
         auto kernel = cast<plan::KernelOp>(program.getBody()->getParentOp());
-        if (int32_t operand = int32_t(kernel.getProduct()); operand >= 0)
+        const auto operand = int32_t(kernel.getProduct());
+        if (operand < 0)
+          return;
+        StringRef why = target.joinsProducts
+                            ? whyNotTaken(program, unsigned(operand))
+                            : "the target has no such products";
+        if (why.empty())
           buildTakes(program, unsigned(operand), target, builder, name);
+        else
+          illegal =
+              ("kernel '" + name + "' takes no product's result: " + why).str();
       });
+  if (generated && !illegal.empty())
+    return llvm::createStringError(illegal);
+  return generated;
 }
 
 llvm::Expected<std::string> codegen::compileGpuKernels(ModuleOp plan,

@@ -8,9 +8,8 @@
 
 #include "fp8c/Conversion/KernelsToPlan/Passes.h"
 
-#include "fp8c/Codegen/LaunchShape.h"
+#include "fp8c/Codegen/TakenResult.h"
 #include "fp8c/Dialect/Plan/Plan.h"
-#include "fp8c/Package/JoinedProduct.h"
 #include "fp8c/Target/Target.h"
 
 #include "mlir/IR/Remarks.h"
@@ -22,9 +21,6 @@ namespace fp8c {
 
 using namespace mlir;
 using namespace fp8c;
-
-/// Columns that a thread of a product has in each piece of 32.
-static constexpr int64_t kPiece = 32;
 
 static bool isCommand(Operation &op) {
   return isa<plan::LaunchOp, plan::MatmulOp, plan::AttentionOp, plan::CopyOp,
@@ -71,41 +67,6 @@ static StringRef whyNoFrame(plan::MatmulOp op) {
   if (op.getBias() &&
       (rank(op.getBias()) != 1 || !element(op.getBias()).isBF16()))
     return "its bias is not one row of bf16";
-  return "";
-}
-
-/// Why the kernel cannot take `operand` as it comes, or "".
-static StringRef whyNotTaken(const codegen::RowProgram &program,
-                             unsigned operand) {
-  const codegen::Operand &taken = program.getOperands()[operand];
-  const int64_t dims = int64_t(program.getDims().size());
-  if (!program.getReductions().empty() || !program.getSaved().empty() ||
-      !program.getAtomicResults().empty() ||
-      !program.getSingleResults().empty() ||
-      program.getBody()->getParentOp()->hasAttr(codegen::kZerosAttr))
-    return "the kernel does more than one thing for each element";
-  if (dims < 2 || program.getVectorDim() != dims - 1 ||
-      taken.type.getRank() != dims || taken.unitDim != dims - 1)
-    return "the kernel goes through the result in another order";
-  const int64_t columns = program.getDims().back().size;
-  if (ShapedType::isDynamic(columns) || columns % kPiece != 0)
-    return "the result has no multiple of 32 columns";
-  if (program.getOperands().size() > package::kJoinedOperands ||
-      program.getNumSizes() > package::kJoinedSizes)
-    return "the kernel has too many operands";
-  for (OpOperand &use : taken.argument.getUses()) {
-    auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
-    if (!op || !program.getReadMap(op, use).isIdentity())
-      return "the kernel reads the result in another order";
-  }
-  const unsigned numResults =
-      program.getOperands().size() - program.getNumInputs();
-  for (unsigned result = 0; result < numResults; ++result) {
-    ArrayRef<int64_t> loops = program.getResultLoops(result);
-    if (isa<BlockArgument>(program.getResult(result)) || loops.empty() ||
-        loops.back() != dims - 1)
-      return "the kernel writes in another order";
-  }
   return "";
 }
 
@@ -168,7 +129,7 @@ static void join(plan::MatmulOp product, plan::LaunchOp launch,
   std::string ignored;
   auto program = codegen::RowProgram::analyze(kernel.getBody().front(),
                                               kernel.getUnitDims(), ignored);
-  if (StringRef why = whyNotTaken(*program, reads[0]); !why.empty())
+  if (StringRef why = codegen::whyNotTaken(*program, reads[0]); !why.empty())
     return refuse(why);
   kernel.setProduct(reads[0]);
   launch.getJoinsMutable().assign(operands);
