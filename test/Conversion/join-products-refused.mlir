@@ -1,7 +1,8 @@
 // RUN: fp8-opt %s --fp8-kernels-to-plan=target=sm_90a | FileCheck %s
 
 // Not with a reduction over the row, nor where another command reads the result,
-// nor with sums beyond the tensor core's own, nor over state that is multiplied.
+// nor with sums beyond the tensor core's own, nor over state that is multiplied,
+// nor by heads.
 // CHECK-NOT: product =
 // CHECK-NOT: joins
 
@@ -71,4 +72,25 @@ func.func @step(%w: tensor<128x128xf8E4M3FN> {fp8.name = "w"}, %a: tensor<1x1xf3
   }
   fp8.global_store %y, @h : tensor<256x128xf8E4M3FN>
   return
+}
+
+#all = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+func.func @heads(%q: tensor<?x64xf8E4M3FN> {fp8.name = "q", fp8.dims = ["s", 64]}, %w: tensor<64x128xf8E4M3FN> {fp8.name = "w"},
+    %a: tensor<1x1xf32> {fp8.name = "a"}, %b: tensor<1x1xf32> {fp8.name = "b"}) -> (tensor<?x4x32xbf16> {fp8.name = "y"}) {
+  %s = fp8.symbol "s" min = 1
+  %p = fp8.scaled_matmul(%q by %a <?x?>, %w by %b <?x?>) fast_accum
+    : tensor<?x64xf8E4M3FN>, tensor<1x1xf32>, tensor<64x128xf8E4M3FN>, tensor<1x1xf32> -> tensor<?x128xbf16>
+  %v = tensor.expand_shape %p [[0], [1, 2]] output_shape [%s, 4, 32] : tensor<?x128xbf16> into tensor<?x4x32xbf16>
+  %y = fp8.kernel (%x = %v : tensor<?x4x32xbf16>, %n = %s : index) -> (tensor<?x4x32xbf16>) {
+    %e = tensor.empty(%n) : tensor<?x4x32xbf16>
+    %u = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%x : tensor<?x4x32xbf16>) outs(%e : tensor<?x4x32xbf16>) {
+    ^bb1(%i: bf16, %o: bf16):
+      %0 = arith.mulf %i, %i : bf16
+      linalg.yield %0 : bf16
+    } -> tensor<?x4x32xbf16>
+    fp8.yield %u : tensor<?x4x32xbf16>
+  }
+  return %y : tensor<?x4x32xbf16>
 }

@@ -131,6 +131,10 @@ static void join(plan::MatmulOp product, plan::LaunchOp launch,
                                               kernel.getUnitDims(), ignored);
   if (StringRef why = codegen::whyNotTaken(*program, reads[0]); !why.empty())
     return refuse(why);
+  // Such as the heads of a token.
+  if (cast<MemRefType>(product.getD().getType()).getShape().back() !=
+      program->getDims().back().size)
+    return refuse("the kernel takes rows of the result in pieces");
   kernel.setProduct(reads[0]);
   launch.getJoinsMutable().assign(operands);
   remark::passed(launch.getLoc(), options)
