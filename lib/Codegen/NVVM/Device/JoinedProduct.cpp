@@ -398,10 +398,11 @@ FP8C_INLINE void computeTiles(const JoinedProductParams &p, const Tiles &tiles,
     }
     int32_t m0, n0;
     tiles.get(tile, m0, n0);
-    bias.ask(n0);
     // The stages are this group's only after the other has seen all of its own
     // arrive: a parity cannot tell a phase from the one after the next.
     awaitTurn(group);
+    // All warps of the group are here: none needs the last tile's biases.
+    bias.ask(n0);
     Sums sums[kParts];
     uint32_t previous = kStages;
 #pragma unroll 1
