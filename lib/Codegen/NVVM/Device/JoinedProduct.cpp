@@ -222,6 +222,14 @@ FP8C_INLINE void bringTiles(const JoinedProductParams &p, const Tiles &tiles,
       stage.advance();
     }
   }
+  // All stages are given back, also by the other block of a pair: its last
+  // arrivals are ordered with nothing that it does then.
+  if constexpr (kIsPair)
+#pragma unroll 1
+    for (uint32_t i = 0; i < kStages; ++i) {
+      awaitPhase(empty + 8 * stage.index, stage.parity ^ 1);
+      stage.advance();
+    }
 }
 
 //===----------------------------------------------------------------------===//
