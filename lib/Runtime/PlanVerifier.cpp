@@ -10,6 +10,7 @@
 
 #include "fp8c/Package/Format.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 using namespace fp8c::rt;
@@ -288,9 +289,13 @@ void Verifier::verifyJoined(const wire::EntryPoint &entry, uint32_t index,
   check(product && operand < launch.operands()->size(), where,
         ": joins no product");
   const uint32_t result = rootOf(plan, product->d());
+  const auto uses = std::count_if(
+      launch.operands()->begin(), launch.operands()->end(),
+      [&](uint32_t other) { return rootOf(plan, other) == result; });
   check(value(result).kind() == wire::ValueKind::Arena &&
             rootOf(plan, launch.operands()->Get(operand)) == result &&
-            value(result).first() == index - 1 && value(result).last() == index,
+            uses == 1 && value(result).first() == index - 1 &&
+            value(result).last() == index,
         where, ": joins a product whose result others read");
   // Tiles of the result are written while others are multiplied.
   std::unordered_set<uint32_t> states;

@@ -77,9 +77,10 @@ TEST(Hostile, PlansGetAnError) {
 
 /// A launch of a kernel that takes operand `product`, behind a product of the
 /// state with itself that is live to step `last`; it writes to the state or an
-/// output.
+/// output, and may read the result by another operand too.
 static std::string failureOfJoined(uint32_t product, uint32_t last,
-                                   bool writesState, bool isFirst = false) {
+                                   bool writesState, bool isFirst = false,
+                                   bool readsTwice = false) {
   PlanWriter w;
   const float data[4] = {};
   const uint32_t two = w.constant(2);
@@ -92,10 +93,11 @@ static std::string failureOfJoined(uint32_t product, uint32_t last,
     w.step(wire::Command::Matmul, wire::CreateMatmul(w.fbb, state, state, t),
            {state}, {t});
   w.step(wire::Command::Launch,
-         wire::CreateLaunch(w.fbb, w.kernel("k", product),
-                            w.fbb.CreateVector(Values{t, y}),
-                            w.fbb.CreateVector(Values{}), two, w.constant(0),
-                            /*joins=*/true),
+         wire::CreateLaunch(
+             w.fbb, w.kernel("k", product),
+             w.fbb.CreateVector(readsTwice ? Values{t, t, y} : Values{t, y}),
+             w.fbb.CreateVector(Values{}), two, w.constant(0),
+             /*joins=*/true),
          {t, state}, {y});
   w.copy(state, w.output("z", DType::F32, {two, two}));
   return failure(w.finish());
@@ -109,6 +111,8 @@ TEST(Hostile, JoinedProducts) {
   EXPECT_EQ(failureOfJoined(1, 1, false),
             where + "1: joins a product whose result others read");
   EXPECT_EQ(failureOfJoined(0, 2, false),
+            where + "1: joins a product whose result others read");
+  EXPECT_EQ(failureOfJoined(0, 1, false, false, true),
             where + "1: joins a product whose result others read");
   EXPECT_EQ(failureOfJoined(0, 1, true),
             where + "1: joins a product whose operands it overwrites");
