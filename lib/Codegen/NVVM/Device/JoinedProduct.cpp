@@ -26,14 +26,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fp8c/Package/JoinedProduct.h"
+#include "Barriers.h"
+#include "Multiply.h"
 
-#define FP8C_SHARED __attribute__((address_space(3)))
-#define FP8C_INLINE inline __attribute__((always_inline))
-
-using fp8c::package::JoinedForm;
-using fp8c::package::JoinedProductParams;
-using fp8c::package::kJoinedForms;
+using namespace fp8c::joined;
 
 typedef uint32_t Chunk __attribute__((ext_vector_type(4)));
 
@@ -48,89 +44,6 @@ extern "C" void fp8c_take4(const int64_t *operands, const int64_t *sizes,
 extern FP8C_SHARED __attribute__((aligned(1024))) uint8_t fp8c_joined_shared[];
 
 namespace {
-
-constexpr JoinedForm kForm = kJoinedForms[FP8C_FORM];
-constexpr uint32_t kRows = kForm.rows, kColumns = kForm.columns;
-constexpr uint32_t kStages = kForm.stages, kStage = kForm.getStageBytes();
-constexpr uint32_t kTileA = kRows * 128;
-constexpr bool kIsPair = kForm.cluster == 2;
-/// 64 rows of a tile are one multiplication.
-constexpr uint32_t kParts = kRows / 64;
-static_assert(kForm.cluster <= 2 && kRows % 64 == 0 && kColumns % 64 == 0);
-/// Where things are in shared memory.
-constexpr uint32_t kSlotsAt = kStages * kStage, kSlots = kRows * kColumns * 2;
-constexpr uint32_t kBiasAt = kSlotsAt + 2 * kSlots;
-constexpr uint32_t kBarriersAt = kBiasAt + 2 * kColumns * 2;
-static_assert(kBarriersAt + 16 * kStages + 1024 <= kForm.getSharedBytes());
-/// Bytes between the chunks of one thread.
-constexpr uint32_t kSlot = 128 * 16;
-/// Tiles of so many neighbouring rows of tiles come before the next columns, so
-/// that operands are read from the cache.
-constexpr uint32_t kRowsTogether = 16;
-
-FP8C_INLINE uint32_t threadIndex() { return __nvvm_read_ptx_sreg_tid_x(); }
-FP8C_INLINE bool isElected() {
-  uint32_t is;
-  asm volatile("{\n\t.reg .pred p;\n\t"
-               "elect.sync _|p, 0xffffffff;\n\t"
-               "selp.u32 %0, 1, 0, p;\n\t}"
-               : "=r"(is));
-  return is;
-}
-
-//===----------------------------------------------------------------------===//
-// Barriers in shared memory
-//===----------------------------------------------------------------------===//
-
-FP8C_INLINE void initBarrier(uint32_t barrier, uint32_t arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier),
-               "r"(arrivals)
-               : "memory");
-}
-FP8C_INLINE void expectBytes(uint32_t barrier, uint32_t bytes) {
-  asm volatile(
-      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
-      "r"(bytes)
-      : "memory");
-}
-FP8C_INLINE void awaitPhase(uint32_t barrier, uint32_t parity) {
-  asm volatile("{\n\t.reg .pred p;\n\t"
-               "WAIT%=:\n\t"
-               "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n\t"
-               "@!p bra WAIT%=;\n\t}" ::"r"(barrier),
-               "r"(parity)
-               : "memory");
-}
-/// A stage is free, for both blocks of a pair, who write to each other's. (The
-/// form with a release at cluster scope would be a barrier of the whole GPU.)
-FP8C_INLINE void giveBack(uint32_t barrier) {
-  const uint32_t lane = threadIndex() % 32;
-  if constexpr (kIsPair) {
-    if (lane < 2)
-      asm volatile(
-          "{\n\t.reg .u32 there;\n\t"
-          "mapa.shared::cluster.u32 there, %0, %1;\n\t"
-          "mbarrier.arrive.shared::cluster.b64 _, [there];\n\t}" ::"r"(barrier),
-          "r"(lane)
-          : "memory");
-  } else if (lane == 0) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier)
-                 : "memory");
-  }
-}
-FP8C_INLINE void meetPair() {
-  if constexpr (kIsPair) {
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-  }
-}
-/// Turns of the two warpgroups that multiply.
-FP8C_INLINE void awaitTurn(uint32_t group) {
-  asm volatile("bar.sync %0, 256;" ::"r"(4 + group) : "memory");
-}
-FP8C_INLINE void giveTurn(uint32_t group) {
-  asm volatile("bar.arrive %0, 256;" ::"r"(4 + group) : "memory");
-}
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -233,55 +146,8 @@ FP8C_INLINE void bringTiles(const JoinedProductParams &p, const Tiles &tiles,
 }
 
 //===----------------------------------------------------------------------===//
-// Multiplying
+// Results
 //===----------------------------------------------------------------------===//
-
-/// The sums of 64 rows of a tile that a thread has.
-using Sums = float[kColumns / 2];
-
-/// Where 64 or more rows of 128 swizzled bytes begin, in the terms of wgmma.
-FP8C_INLINE uint64_t describe(uint32_t address) {
-  return uint64_t((address & 0x3FFFF) >> 4) | uint64_t(1) << 16 |
-         uint64_t(1024 / 16) << 32 | uint64_t(1) << 62;
-}
-
-// The operands of wgmma, eight at a time.
-#define FP8C_8(F, I)                                                           \
-  F(I), F(I + 1), F(I + 2), F(I + 3), F(I + 4), F(I + 5), F(I + 6), F(I + 7)
-#define FP8C_32(F, I)                                                          \
-  FP8C_8(F, I), FP8C_8(F, I + 8), FP8C_8(F, I + 16), FP8C_8(F, I + 24)
-#define FP8C_SUM(I) "+f"(d[I])
-#define FP8C_0_63                                                              \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "     \
-  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "     \
-  "%30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "     \
-  "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, "     \
-  "%58, %59, %60, %61, %62, %63"
-#define FP8C_64_127                                                            \
-  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, "     \
-  "%78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "     \
-  "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, "     \
-  "%105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, "   \
-  "%117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define FP8C_WGMMA(N, REGISTERS, A, B, ADDS)                                   \
-  "{\n\t.reg .pred p;\n\t"                                                     \
-  "setp.ne.b32 p, " ADDS ", 0;\n\t"                                            \
-  "wgmma.mma_async.sync.aligned.m64n" N "k32.f32.e4m3.e4m3 "                   \
-  "{" REGISTERS "}, " A ", " B ", p, 1, 1;\n\t}"
-
-/// d = a * b, or d += a * b: 64 rows of 32 bytes of K by the tile's columns.
-FP8C_INLINE void multiply(Sums &d, uint64_t a, uint64_t b, bool adds) {
-  if constexpr (kColumns == 256)
-    asm volatile(
-        FP8C_WGMMA("256", FP8C_0_63 ", " FP8C_64_127, "%128", "%129", "%130")
-        : FP8C_32(FP8C_SUM, 0), FP8C_32(FP8C_SUM, 32), FP8C_32(FP8C_SUM, 64),
-          FP8C_32(FP8C_SUM, 96)
-        : "l"(a), "l"(b), "r"(uint32_t(adds)));
-  else
-    asm volatile(FP8C_WGMMA("128", FP8C_0_63, "%64", "%65", "%66")
-                 : FP8C_32(FP8C_SUM, 0), FP8C_32(FP8C_SUM, 32)
-                 : "l"(a), "l"(b), "r"(uint32_t(adds)));
-}
 
 FP8C_INLINE uint32_t packBF16(float low, float high) {
   uint32_t bits;
