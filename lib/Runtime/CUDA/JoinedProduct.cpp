@@ -9,7 +9,6 @@
 #include "JoinedProduct.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
@@ -148,6 +147,8 @@ private:
   /// The launch's operand that is the product's result.
   const Tensor &result;
   JoinedProductParams parameters{};
+  /// Of each of the launch's operands, see getAlignment.
+  std::vector<uintptr_t> alignments;
   /// Where the maps' tensors lie.
   const char *a = nullptr, *b = nullptr;
 };
@@ -165,6 +166,8 @@ JoinedProduct::JoinedProduct(CudaQueue &queue, const PreparedStep &product,
   parameters.n = int32_t(n);
   parameters.k = int32_t(k);
   std::copy(launch.sizes.begin(), launch.sizes.end(), parameters.sizes);
+  for (const Tensor *operand : launch.operands)
+    alignments.push_back(uintptr_t(getAlignment(*operand)));
   // Clusters take as many tiles of rows at a time as they have blocks.
   const int64_t groups = divideUp(divideUp(m, form.rows), form.cluster) *
                          divideUp(n, form.columns);
@@ -213,11 +216,10 @@ bool JoinedProduct::isAligned() const {
     bits |= low(*args.bias);
   if (bits % kUnit || result.data != args.d->data)
     return false;
-  return std::all_of(
-      launch.operands.begin(), launch.operands.end(),
-      [&](const Tensor *operand) {
-        return low(*operand) % uintptr_t(getAlignment(*operand)) == 0;
-      });
+  for (size_t i = 0; i < alignments.size(); ++i)
+    if (low(*launch.operands[i]) % alignments[i])
+      return false;
+  return true;
 }
 
 void JoinedProduct::run() {
