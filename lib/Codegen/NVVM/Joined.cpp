@@ -80,7 +80,7 @@ void GpuKernel::buildTake(StringRef name, unsigned operand, Places places) {
   ArrayRef<Action> actions = getInnermost(program.getActions());
   hoist(actions, /*bound=*/0);
   struct Vector {
-    Value row, column, values;
+    Value values;
     SmallVector<Value> indices;
     Frame frame;
   };
