@@ -10,7 +10,6 @@
 #include "Race.h"
 #include "TrialMemory.h"
 
-#include <algorithm>
 #include <deque>
 #include <sstream>
 
@@ -19,9 +18,7 @@ using namespace fp8c::rt::cuda;
 using fp8c::package::JoinedForm;
 using fp8c::package::kJoinedForms;
 
-/// Sets of operands take turns until they take this many bytes together.
-static constexpr int64_t kSetBytes = 120 << 20;
-static constexpr int64_t kMostSets = 4;
+static constexpr int64_t kMostTurns = 4;
 
 namespace {
 
@@ -79,11 +76,10 @@ JoinedTrial::JoinedTrial(CudaQueue &queue, const PreparedStep &ofProduct,
   const Tensor *result =
       launch.operands[queue.program.wireKernel(wire.kernel()).product()];
 
-  int64_t bytes = 1;
+  int64_t bytes = 0;
   for (const Tensor &t : tensors)
     bytes += &t == result ? 0 : spanBytes(t);
-  const size_t turns =
-      size_t(std::clamp<int64_t>(kSetBytes / bytes, 1, kMostSets));
+  const size_t turns = countTurns(bytes, kMostTurns);
   for (size_t turn = 0; turn < turns; ++turn) {
     std::vector<char *> &place = places.emplace_back();
     char *d = nullptr;

@@ -11,22 +11,18 @@
 #include "Race.h"
 #include "TrialMemory.h"
 
-#include <algorithm>
-
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
-/// Sets of operands take turns until they take this many bytes together.
-static constexpr int64_t kSetBytes = 120 << 20;
-static constexpr int64_t kMostSets = 8;
+static constexpr int64_t kMostTurns = 8;
 
 size_t fp8c::rt::cuda::findFastest(
     CudaQueue &queue, const MatmulArgs &args, size_t workspaceBytes,
     size_t count,
     const std::function<bool(size_t, const ProductData &, Stream)> &run) {
   TrialMemory memory(queue);
-  const int64_t bytes = std::max<int64_t>(
-      spanBytes(*args.a) + spanBytes(*args.b) + spanBytes(*args.d), 1);
+  const int64_t bytes =
+      spanBytes(*args.a) + spanBytes(*args.b) + spanBytes(*args.d);
   ProductData data;
   data.bias = memory.makeNumbers(args.bias);
   data.aScale = memory.makeOnes(args.aScale);
@@ -34,8 +30,7 @@ size_t fp8c::rt::cuda::findFastest(
   data.resultScale = memory.makeOnes(args.resultScale);
   data.amax = memory.makeOnes(args.amax);
   data.workspace = memory.allocate(int64_t(workspaceBytes));
-  std::vector<ProductData> sets(
-      size_t(std::clamp<int64_t>(kSetBytes / bytes, 1, kMostSets)), data);
+  std::vector<ProductData> sets(countTurns(bytes, kMostTurns), data);
   for (ProductData &set : sets) {
     set.a = memory.makeNumbers(args.a);
     set.b = memory.makeNumbers(args.b);

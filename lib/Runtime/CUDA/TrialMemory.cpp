@@ -23,6 +23,12 @@ int64_t fp8c::rt::cuda::spanBytes(const Tensor &t) {
   return (last + 1) * elementSize(t.dtype);
 }
 
+size_t fp8c::rt::cuda::countTurns(int64_t bytes, int64_t most) {
+  constexpr int64_t kTogether = 120 << 20;
+  return size_t(
+      std::clamp<int64_t>(kTogether / std::max<int64_t>(bytes, 1), 1, most));
+}
+
 void *TrialMemory::makeNumbers(const Tensor *t) {
   if (!t)
     return nullptr;

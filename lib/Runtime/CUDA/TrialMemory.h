@@ -19,6 +19,10 @@ namespace fp8c::rt::cuda {
 /// Bytes from the first element of a tensor to its last.
 int64_t spanBytes(const Tensor &t);
 
+/// Sets of operands of `bytes` each, at most `most`, that a trial takes in turn
+/// so that none stays in the L2 cache.
+size_t countTurns(int64_t bytes, int64_t most);
+
 /// A trial's stream, and what its products work on.
 class TrialMemory {
 public:
