@@ -137,14 +137,10 @@ const JoinedForm *JoinedTrial::findFastest() {
 const JoinedForm *fp8c::rt::cuda::findFastestForm(CudaQueue &queue,
                                                   const PreparedStep &product,
                                                   const PreparedStep &launch) {
-  // Products of about as many rows share a choice.
-  int64_t rows = 1;
-  while (rows < product.product.m)
-    rows *= 2;
   std::ostringstream key;
-  key << launch.wire->command_as_Launch()->kernel() << ' ' << rows << ' '
-      << product.product.n << ' ' << product.product.k << ' '
-      << (product.matmul.bias != nullptr);
+  key << launch.wire->command_as_Launch()->kernel() << ' '
+      << roundRows(product.product.m) << ' ' << product.product.n << ' '
+      << product.product.k << ' ' << (product.matmul.bias != nullptr);
   auto measure = [&] {
     return JoinedTrial(queue, product, launch).findFastest();
   };

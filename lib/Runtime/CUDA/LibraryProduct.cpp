@@ -12,6 +12,7 @@
 #include "LibraryMatmul.h"
 #include "OwnProduct.h"
 #include "ProductTrial.h"
+#include "Race.h"
 
 #include <sstream>
 
@@ -77,12 +78,11 @@ std::string LibraryProduct::makeKey() const {
   for (const LibraryForm::Matrix *m : {&form.a, &form.b, &form.d})
     key << m->type << (m->transposed ? 't' : 'n')
         << (m->leading == m->rows ? 0 : m->leading) << ' ';
-  // Products of about as many rows share a choice, but where it must not depend
-  // on which of them came first.
-  int64_t rows = step.product.m;
-  if (queue.backends != FP8RT_BACKENDS_FIXED)
-    for (rows = 1; rows < step.product.m;)
-      rows *= 2;
+  // Where the choice must not depend on which product came first, none share
+  // it.
+  const int64_t rows = queue.backends == FP8RT_BACKENDS_FIXED
+                           ? step.product.m
+                           : roundRows(step.product.m);
   key << step.product.n << ' ' << step.product.k << ' ' << rows << ' '
       << form.batches << ' ' << int(form.aScale) << int(form.bScale) << ' '
       << (args.bias ? int(args.bias->dtype) : -1) << args.fastAccum

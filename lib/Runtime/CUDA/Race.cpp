@@ -14,6 +14,13 @@
 using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 
+int64_t fp8c::rt::cuda::roundRows(int64_t rows) {
+  int64_t rounded = 1;
+  while (rounded < rows)
+    rounded *= 2;
+  return rounded;
+}
+
 /// Rounds over all candidates, and about how long one round of one is.
 static constexpr int kRounds = 3;
 static constexpr double kRoundSeconds = 300e-6;

@@ -15,6 +15,10 @@
 
 namespace fp8c::rt::cuda {
 
+/// Rows, to the next power of two: products of about as many rows share a
+/// choice.
+int64_t roundRows(int64_t rows);
+
 /// The fastest of `count` ways to compute something. `run` puts one into
 /// `stream`, with operands of its turn; false: it cannot. The first counts as
 /// the fastest unless another clearly is.
