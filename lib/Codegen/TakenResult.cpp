@@ -15,9 +15,6 @@ using namespace mlir;
 using namespace fp8c;
 using namespace fp8c::codegen;
 
-/// Columns that a thread of a product has in each piece of 32.
-static constexpr int64_t kPiece = 32;
-
 StringRef codegen::whyNotTaken(const RowProgram &program, unsigned operand) {
   if (operand >= program.getNumInputs())
     return "the kernel has no such operand";
@@ -34,7 +31,7 @@ StringRef codegen::whyNotTaken(const RowProgram &program, unsigned operand) {
       taken.type.getRank() != dims || taken.unitDim != dims - 1)
     return "the kernel goes through the result in another order";
   const int64_t columns = program.getDims().back().size;
-  if (ShapedType::isDynamic(columns) || columns % kPiece != 0)
+  if (ShapedType::isDynamic(columns) || columns % package::kJoinedColumns != 0)
     return "the result has no multiple of 32 columns";
   if (program.getOperands().size() > package::kJoinedOperands ||
       program.getNumSizes() > package::kJoinedSizes)

@@ -25,6 +25,8 @@ namespace fp8c::package {
 /// joined form.
 constexpr uint32_t kJoinedOperands = 12;
 constexpr uint32_t kJoinedSizes = 64;
+/// Columns of which four threads have a vector each; N is a multiple.
+constexpr uint32_t kJoinedColumns = 32;
 
 struct JoinedProductParams {
   /// A CUtensorMap.
@@ -56,7 +58,9 @@ struct JoinedForm {
   uint32_t cluster;
 
   /// The last dim of a box of `b`.
-  constexpr uint32_t getBoxes() const { return columns / 32 / cluster; }
+  constexpr uint32_t getBoxes() const {
+    return columns / kJoinedColumns / cluster;
+  }
   constexpr uint32_t getStageBytes() const { return (rows + columns) * 128; }
   /// Dynamic shared memory of a block: stages; a tile in bf16 and its biases,
   /// of both warpgroups; barriers; and what aligns it.

@@ -14,6 +14,7 @@ using namespace fp8c::rt;
 using namespace fp8c::rt::cuda;
 using fp8c::package::JoinedForm;
 using fp8c::package::JoinedProductParams;
+using fp8c::package::kJoinedColumns;
 using fp8c::package::kJoinedForms;
 
 /// What tensor maps and vectors need of addresses and strides, in bytes.
@@ -79,13 +80,14 @@ bool fp8c::rt::cuda::canJoin(const PreparedStep &product,
   if (!isScaledProduct(args) || batch != 1 || m < 1 || n < 1 || k < 1 ||
       m > INT32_MAX / 2 || n > INT32_MAX / 2 || k > INT32_MAX / 2)
     return false;
-  // Rows of the operands lie along K. A box of `b` takes rows 32 by 32.
+  // Rows of the operands lie along K. A box of `b` takes whole
+  // `kJoinedColumns`.
   auto isRow = [](int64_t unit, int64_t stride, int64_t rows) {
     return unit == 1 && (rows == 1 || (stride > 0 && stride % kUnit == 0));
   };
   if (!isRow(strideFromLast(*args.a, 0), strideFromLast(*args.a, 1), m) ||
       !isRow(strideFromLast(*args.b, 1), strideFromLast(*args.b, 0), n) ||
-      n % 32 != 0)
+      n % kJoinedColumns != 0)
     return false;
   // The launch reads the result as it would have been written, row by row.
   auto isDense = [&sizes = product.product](const Tensor &t) {
@@ -198,8 +200,8 @@ void JoinedProduct::encodeMaps() {
   const uint32_t aBox[] = {128, form.rows};
   encode(parameters.a, *args.a, 2, aDims, aStrides, aBox);
   const auto row = uint64_t(strideFromLast(*args.b, 0));
-  const uint64_t bDims[] = {k, 2, 4, 4, n / 32};
-  const uint64_t bStrides[] = {row, 8 * row, 2 * row, 32 * row};
+  const uint64_t bDims[] = {k, 2, 4, 4, n / kJoinedColumns};
+  const uint64_t bStrides[] = {row, 8 * row, 2 * row, kJoinedColumns * row};
   const uint32_t bBox[] = {128, 2, 4, 4, form.getBoxes()};
   encode(parameters.b, *args.b, 5, bDims, bStrides, bBox);
   a = args.a->data;
