@@ -40,11 +40,29 @@ void GpuKernel::collectKept() {
 // The function
 //===----------------------------------------------------------------------===//
 
+/// Numbers and addresses from the arrays that the first two parameters point
+/// to. Of a kernel's own, LLVM knows that nothing writes them.
+void GpuKernel::readParameters(unsigned numSizes, bool areOwn) {
+  Type i64 = builder.getI64Type();
+  auto global = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  auto field = [&](unsigned array, unsigned i) -> Value {
+    auto load = LLVM::LoadOp::create(
+        builder, loc, i64, pointer(entry->getArgument(array), i64, integer(i)),
+        /*alignment=*/8);
+    load.setInvariant(!areOwn);
+    return load;
+  };
+  for (unsigned i = 0; i < numSizes; ++i)
+    sizes.push_back(field(1, i));
+  for (unsigned i = 0; i < program.getOperands().size(); ++i)
+    pointers.push_back(
+        LLVM::IntToPtrOp::create(builder, loc, global, field(0, i)));
+}
+
 void GpuKernel::build(StringRef name) {
   MLIRContext *context = builder.getContext();
   Type i64 = builder.getI64Type();
   auto ptr = LLVM::LLVMPointerType::get(context);
-  auto global = LLVM::LLVMPointerType::get(context, 1);
   auto type =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {ptr, ptr});
   auto function = LLVM::LLVMFuncOp::create(builder, loc, name, type);
@@ -71,16 +89,7 @@ void GpuKernel::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   entry = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
-  auto field = [&](unsigned array, unsigned i) {
-    return LLVM::LoadOp::create(
-        builder, loc, i64, pointer(entry->getArgument(array), i64, integer(i)),
-        /*alignment=*/8);
-  };
-  for (unsigned i = 0; i < numSizes; ++i)
-    sizes.push_back(field(1, i));
-  for (unsigned i = 0; i < program.getOperands().size(); ++i)
-    pointers.push_back(LLVM::IntToPtrOp::create(builder, loc, global,
-                                                field(0, i).getResult()));
+  readParameters(numSizes, /*areOwn=*/true);
 
   Type word = builder.getI32Type();
   threadInBlock = NVVM::ThreadIdXOp::create(builder, loc, word);

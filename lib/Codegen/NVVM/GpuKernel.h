@@ -35,6 +35,7 @@ public:
 
 private:
   // Blocks and groups (GpuKernel.cpp).
+  void readParameters(unsigned numSizes, bool areOwn);
   void emitTasks(mlir::Value tasks);
   mlir::Value inOrder(mlir::Value number, mlir::Value count);
   /// The zeros that follow this row in results that want some.
@@ -88,7 +89,6 @@ private:
   std::string rowsName() const { return sharedName + "_rows"; }
 
   // What a product's result is given to (Joined.cpp).
-  void readParameters(mlir::Block *block, unsigned numSizes);
   void bindRow(mlir::Value row);
   std::optional<Lanes> readGiven(mlir::OpOperand *read);
 

@@ -30,25 +30,6 @@ static ArrayRef<Action> getInnermost(ArrayRef<Action> actions) {
   return actions;
 }
 
-/// Numbers and addresses from the arrays that two parameters point to, which
-/// nothing writes.
-void GpuKernel::readParameters(Block *block, unsigned numSizes) {
-  Type i64 = builder.getI64Type();
-  auto global = LLVM::LLVMPointerType::get(builder.getContext(), 1);
-  auto field = [&](unsigned array, unsigned i) -> Value {
-    auto load = LLVM::LoadOp::create(
-        builder, loc, i64, pointer(block->getArgument(array), i64, integer(i)),
-        /*alignment=*/8);
-    load.setInvariant(true);
-    return load;
-  };
-  for (unsigned i = 0; i < numSizes; ++i)
-    sizes.push_back(field(1, i));
-  for (unsigned i = 0; i < program.getOperands().size(); ++i)
-    pointers.push_back(
-        LLVM::IntToPtrOp::create(builder, loc, global, field(0, i)));
-}
-
 /// The outer dims' indices at a row of the product's result.
 void GpuKernel::bindRow(Value row) {
   const unsigned last = program.getDims().size() - 1;
@@ -71,7 +52,7 @@ void GpuKernel::buildTake(StringRef name, unsigned operand, Places places) {
   OpBuilder::InsertionGuard guard(builder);
   entry = function.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
-  readParameters(entry, program.getNumSizes());
+  readParameters(program.getNumSizes(), /*areOwn=*/false);
   mainWidth = width = shape.width;
   givenOperand = operand;
 
