@@ -103,22 +103,20 @@ const fp8c::package::JoinedForm *CudaProgram::chooseJoined(
     const std::function<const package::JoinedForm *()> &measure) {
   static std::mutex measuring;
   std::lock_guard<std::mutex> one(measuring);
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    auto known = joinedForms.find(key);
-    if (known != joinedForms.end())
-      return known->second;
-  }
+  if (auto known = knownJoined(key))
+    return *known;
   const package::JoinedForm *form = measure();
   std::lock_guard<std::mutex> lock(mutex);
   return joinedForms[key] = form;
 }
 
-const fp8c::package::JoinedForm *
+std::optional<const fp8c::package::JoinedForm *>
 CudaProgram::knownJoined(const std::string &key) {
   std::lock_guard<std::mutex> lock(mutex);
   auto known = joinedForms.find(key);
-  return known == joinedForms.end() ? nullptr : known->second;
+  if (known == joinedForms.end())
+    return std::nullopt;
+  return known->second;
 }
 
 void CudaProgram::allowShared(size_t index, int64_t bytes) {

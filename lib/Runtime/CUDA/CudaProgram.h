@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace fp8c::rt::cuda {
 
@@ -49,8 +50,9 @@ public:
   const package::JoinedForm *
   chooseJoined(const std::string &key,
                const std::function<const package::JoinedForm *()> &measure);
-  /// The same, null also where nothing was measured yet.
-  const package::JoinedForm *knownJoined(const std::string &key);
+  /// What was measured for this key, if anything was.
+  std::optional<const package::JoinedForm *>
+  knownJoined(const std::string &key);
   /// Lets the kernel have so many bytes of dynamic shared memory.
   void allowShared(size_t index, int64_t bytes);
 

@@ -145,8 +145,9 @@ const JoinedForm *fp8c::rt::cuda::findFastestForm(CudaQueue &queue,
     return JoinedTrial(queue, product, launch).findFastest();
   };
   try {
-    return queue.isRecorded() ? queue.program.knownJoined(key.str())
-                              : queue.program.chooseJoined(key.str(), measure);
+    return queue.isRecorded()
+               ? queue.program.knownJoined(key.str()).value_or(nullptr)
+               : queue.program.chooseJoined(key.str(), measure);
   } catch (const Error &error) {
     // Operands of its own need memory that the call may do without.
     if (error.status != FP8RT_OUT_OF_MEMORY)
